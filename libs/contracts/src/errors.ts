@@ -94,5 +94,10 @@ export class NightshiftError extends Error {
 
 /** True across duplicate copies of this package (instanceof is not). */
 export function isNightshiftError(thrown: unknown): thrown is NightshiftError {
-  return thrown instanceof Error && thrown.name === 'NightshiftError' && 'code' in thrown && (thrown as NightshiftError).code in errorCodes;
+  return (
+    thrown instanceof Error &&
+    thrown.name === 'NightshiftError' &&
+    'code' in thrown &&
+    (thrown as NightshiftError).code in errorCodes
+  );
 }

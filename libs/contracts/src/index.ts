@@ -1,5 +1,15 @@
 export { routes, routeOfSubject, subjectOf, serviceNames } from './routes';
-export type { Route, RouteName, CommandRoute, EventRoute, LiveRoute, RequestRoute, Delivery, SubjectKey, ServiceName } from './routes';
+export type {
+  Route,
+  RouteName,
+  CommandRoute,
+  EventRoute,
+  LiveRoute,
+  RequestRoute,
+  Delivery,
+  SubjectKey,
+  ServiceName,
+} from './routes';
 export { NightshiftError, isNightshiftError, errorCodes } from './errors';
 export type { ErrorCode, ErrorOptions } from './errors';
 export { headerNames, maxCommandBytes, maxPayloadBytes, maxBodyBytes } from './headers';

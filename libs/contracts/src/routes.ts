@@ -50,13 +50,22 @@ export interface RequestRoute<I extends DescMessage = DescMessage, O extends Des
   readonly long: boolean;
   /** Every instance of the owner gets it (no queue group); the caller gathers the replies. */
   readonly fanOut: boolean;
+  /** Services whose every instance answers; the owner alone unless the route is a fan-out to others. */
+  readonly answeredBy: readonly ServiceName[];
 }
 export type Route = CommandRoute | EventRoute | LiveRoute | RequestRoute;
 
 type Many = readonly ServiceName[];
 const version = 'v1';
 
-function command<I extends DescMessage>(name: string, path: string, owner: ServiceName, senders: Many, input: I, key: SubjectKey = 'none'): CommandRoute<I> {
+function command<I extends DescMessage>(
+  name: string,
+  path: string,
+  owner: ServiceName,
+  senders: Many,
+  input: I,
+  key: SubjectKey = 'none',
+): CommandRoute<I> {
   return { name, subject: `nightshift.${path}.${version}`, delivery: 'command', owner, senders, input, key };
 }
 function event<I extends DescMessage>(name: string, path: string, owner: ServiceName, readers: Many, input: I): EventRoute<I> {
@@ -70,8 +79,17 @@ interface RequestOptions {
   long?: boolean;
   fanOut?: boolean;
   key?: SubjectKey;
+  answeredBy?: readonly ServiceName[];
 }
-function request<I extends DescMessage, O extends DescMessage>(name: string, path: string, owner: ServiceName, senders: Many, input: I, output: O, options: RequestOptions = {}): RequestRoute<I, O> {
+function request<I extends DescMessage, O extends DescMessage>(
+  name: string,
+  path: string,
+  owner: ServiceName,
+  senders: Many,
+  input: I,
+  output: O,
+  options: RequestOptions = {},
+): RequestRoute<I, O> {
   return {
     name,
     subject: `nightshift.${path}.${version}`,
@@ -84,10 +102,19 @@ function request<I extends DescMessage, O extends DescMessage>(name: string, pat
     deadlineMs: options.deadlineMs ?? 5_000,
     long: options.long ?? false,
     fanOut: options.fanOut ?? false,
+    answeredBy: options.answeredBy ?? [owner],
   };
 }
 
-const everyone: Many = ['orchestrator', 'provider-gateway', 'model-registry', 'compactor', 'tool-result-store', 'tool-runner', 'api'];
+const everyone: Many = [
+  'orchestrator',
+  'provider-gateway',
+  'model-registry',
+  'compactor',
+  'tool-result-store',
+  'tool-runner',
+  'api',
+];
 
 /**
  * Every message of the system. Streams, consumers, permissions, scaling triggers and the documentation are derived
@@ -95,67 +122,287 @@ const everyone: Many = ['orchestrator', 'provider-gateway', 'model-registry', 'c
  */
 export const routes = {
   // tasks
-  taskCreate: request('taskCreate', 'task.create', 'orchestrator', ['api'], task.CreateRequestSchema, task.CreateReplySchema, { deadlineMs: 10_000 }),
+  taskCreate: request('taskCreate', 'task.create', 'orchestrator', ['api'], task.CreateRequestSchema, task.CreateReplySchema, {
+    deadlineMs: 10_000,
+  }),
   taskGet: request('taskGet', 'task.get', 'orchestrator', ['api'], task.GetRequestSchema, task.GetReplySchema),
   taskList: request('taskList', 'task.list', 'orchestrator', ['api'], task.ListRequestSchema, task.ListReplySchema),
   taskCancel: request('taskCancel', 'task.cancel', 'orchestrator', ['api'], task.CancelRequestSchema, task.CancelReplySchema),
   taskPause: request('taskPause', 'task.pause', 'orchestrator', ['api'], task.PauseRequestSchema, task.PauseReplySchema),
   taskResume: request('taskResume', 'task.resume', 'orchestrator', ['api'], task.ResumeRequestSchema, task.ResumeReplySchema),
   taskSend: request('taskSend', 'task.send', 'orchestrator', ['api'], task.SendRequestSchema, task.SendReplySchema),
-  taskEntries: request('taskEntries', 'task.entries', 'orchestrator', ['api'], task.EntriesRequestSchema, task.EntriesReplySchema),
+  taskEntries: request(
+    'taskEntries',
+    'task.entries',
+    'orchestrator',
+    ['api'],
+    task.EntriesRequestSchema,
+    task.EntriesReplySchema,
+  ),
   taskEvents: request('taskEvents', 'task.events', 'orchestrator', ['api'], task.EventsRequestSchema, task.EventsReplySchema),
-  taskToolCalls: request('taskToolCalls', 'task.tool_calls', 'orchestrator', ['api'], task.ToolCallsRequestSchema, task.ToolCallsReplySchema),
-  taskCompact: request('taskCompact', 'task.compact', 'orchestrator', ['api'], task.CompactRequestSchema, task.CompactReplySchema),
+  taskToolCalls: request(
+    'taskToolCalls',
+    'task.tool_calls',
+    'orchestrator',
+    ['api'],
+    task.ToolCallsRequestSchema,
+    task.ToolCallsReplySchema,
+  ),
+  taskCompact: request(
+    'taskCompact',
+    'task.compact',
+    'orchestrator',
+    ['api'],
+    task.CompactRequestSchema,
+    task.CompactReplySchema,
+  ),
   taskUndo: request('taskUndo', 'task.undo', 'orchestrator', ['api'], task.UndoRequestSchema, task.UndoReplySchema),
-  taskGenerations: request('taskGenerations', 'task.generations', 'orchestrator', ['api'], task.GenerationsRequestSchema, task.GenerationsReplySchema),
-  taskView: request('taskView', 'task.view', 'orchestrator', ['api'], task.ViewRequestSchema, task.ViewReplySchema, { deadlineMs: 10_000 }),
-  taskDiff: request('taskDiff', 'task.diff', 'orchestrator', ['api'], task.DiffRequestSchema, task.DiffReplySchema, { deadlineMs: 20_000 }),
-  taskStop: request('taskStop', 'task.stop', 'orchestrator', ['orchestrator'], task.StopRequestSchema, task.StopReplySchema, { deadlineMs: 1_000, fanOut: true }),
+  taskGenerations: request(
+    'taskGenerations',
+    'task.generations',
+    'orchestrator',
+    ['api'],
+    task.GenerationsRequestSchema,
+    task.GenerationsReplySchema,
+  ),
+  taskView: request('taskView', 'task.view', 'orchestrator', ['api'], task.ViewRequestSchema, task.ViewReplySchema, {
+    deadlineMs: 10_000,
+  }),
+  taskDiff: request('taskDiff', 'task.diff', 'orchestrator', ['api'], task.DiffRequestSchema, task.DiffReplySchema, {
+    deadlineMs: 20_000,
+  }),
+  taskStop: request('taskStop', 'task.stop', 'orchestrator', ['orchestrator'], task.StopRequestSchema, task.StopReplySchema, {
+    deadlineMs: 1_000,
+    fanOut: true,
+    answeredBy: ['provider-gateway', 'tool-runner', 'compactor'],
+  }),
   taskStep: command('taskStep', 'task.step', 'orchestrator', ['orchestrator'], task.StepSchema),
   taskChanged: event('taskChanged', 'task.changed', 'orchestrator', ['api'], task.ChangedSchema),
 
   // model calls
-  llmComplete: request('llmComplete', 'llm.complete', 'provider-gateway', ['orchestrator', 'compactor'], llm.CompleteRequestSchema, llm.CompleteReplySchema, { deadlineMs: 900_000, long: true }),
-  llmAttempts: request('llmAttempts', 'llm.attempts', 'provider-gateway', ['api'], llm.AttemptsRequestSchema, llm.AttemptsReplySchema),
+  llmComplete: request(
+    'llmComplete',
+    'llm.complete',
+    'provider-gateway',
+    ['orchestrator', 'compactor'],
+    llm.CompleteRequestSchema,
+    llm.CompleteReplySchema,
+    { deadlineMs: 900_000, long: true },
+  ),
+  llmAttempts: request(
+    'llmAttempts',
+    'llm.attempts',
+    'provider-gateway',
+    ['api'],
+    llm.AttemptsRequestSchema,
+    llm.AttemptsReplySchema,
+  ),
   liveDelta: live('liveDelta', 'live.delta', 'provider-gateway', ['api'], llm.DeltaSchema),
-  providerListModels: request('providerListModels', 'provider.list_models', 'provider-gateway', ['model-registry'], provider.ListModelsRequestSchema, provider.ListModelsReplySchema, { deadlineMs: 20_000 }),
-  providerStatus: request('providerStatus', 'provider.status', 'provider-gateway', ['api'], provider.StatusRequestSchema, provider.StatusReplySchema),
+  providerListModels: request(
+    'providerListModels',
+    'provider.list_models',
+    'provider-gateway',
+    ['model-registry'],
+    provider.ListModelsRequestSchema,
+    provider.ListModelsReplySchema,
+    { deadlineMs: 20_000 },
+  ),
+  providerStatus: request(
+    'providerStatus',
+    'provider.status',
+    'provider-gateway',
+    ['api'],
+    provider.StatusRequestSchema,
+    provider.StatusReplySchema,
+  ),
 
   // model windows
-  windowResolve: request('windowResolve', 'window.resolve', 'model-registry', ['api', 'orchestrator', 'compactor', 'provider-gateway'], registry.WindowRequestSchema, registry.WindowReplySchema),
-  windowList: request('windowList', 'window.list', 'model-registry', ['api'], registry.ListWindowsRequestSchema, registry.ListWindowsReplySchema, { deadlineMs: 30_000 }),
-  windowOverride: request('windowOverride', 'window.override', 'model-registry', ['api'], registry.SetOverrideRequestSchema, registry.SetOverrideReplySchema),
-  windowObserved: command('windowObserved', 'window.observed', 'model-registry', ['provider-gateway', 'orchestrator'], registry.ObservedSchema),
-  windowChanged: event('windowChanged', 'window.changed', 'model-registry', ['orchestrator', 'api'], registry.WindowChangedSchema),
+  windowResolve: request(
+    'windowResolve',
+    'window.resolve',
+    'model-registry',
+    ['api', 'orchestrator', 'compactor', 'provider-gateway'],
+    registry.WindowRequestSchema,
+    registry.WindowReplySchema,
+  ),
+  windowList: request(
+    'windowList',
+    'window.list',
+    'model-registry',
+    ['api'],
+    registry.ListWindowsRequestSchema,
+    registry.ListWindowsReplySchema,
+    { deadlineMs: 30_000 },
+  ),
+  windowOverride: request(
+    'windowOverride',
+    'window.override',
+    'model-registry',
+    ['api'],
+    registry.SetOverrideRequestSchema,
+    registry.SetOverrideReplySchema,
+  ),
+  windowObserved: command(
+    'windowObserved',
+    'window.observed',
+    'model-registry',
+    ['provider-gateway', 'orchestrator'],
+    registry.ObservedSchema,
+  ),
+  windowChanged: event(
+    'windowChanged',
+    'window.changed',
+    'model-registry',
+    ['orchestrator', 'api'],
+    registry.WindowChangedSchema,
+  ),
 
   // tools and workspaces
   toolRun: command('toolRun', 'tool.run', 'tool-runner', ['orchestrator'], tool.RunSchema, 'runner'),
   toolClaim: request('toolClaim', 'tool.claim', 'orchestrator', ['tool-runner'], tool.ClaimRequestSchema, tool.ClaimReplySchema),
   toolFinished: command('toolFinished', 'tool.finished', 'orchestrator', ['tool-runner'], tool.FinishedSchema),
   toolOutput: live('toolOutput', 'live.tool_output', 'tool-runner', ['api'], tool.OutputSchema),
-  runnerAnnounce: request('runnerAnnounce', 'runner.announce', 'orchestrator', ['tool-runner'], tool.AnnounceRequestSchema, tool.AnnounceReplySchema),
-  workspaceOpen: request('workspaceOpen', 'workspace.open', 'tool-runner', ['orchestrator'], tool.WorkspaceOpenRequestSchema, tool.WorkspaceOpenReplySchema, { deadlineMs: 120_000, long: true, key: 'runner' }),
-  workspaceRead: request('workspaceRead', 'workspace.read', 'tool-runner', ['orchestrator'], tool.WorkspaceReadRequestSchema, tool.WorkspaceReadReplySchema, { deadlineMs: 2_000, key: 'runner' }),
-  workspaceDiff: request('workspaceDiff', 'workspace.diff', 'tool-runner', ['orchestrator'], tool.WorkspaceDiffRequestSchema, tool.WorkspaceDiffReplySchema, { deadlineMs: 15_000, key: 'runner' }),
-  workspaceClose: request('workspaceClose', 'workspace.close', 'tool-runner', ['orchestrator'], tool.WorkspaceCloseRequestSchema, tool.WorkspaceCloseReplySchema, { deadlineMs: 30_000, key: 'runner' }),
+  runnerAnnounce: request(
+    'runnerAnnounce',
+    'runner.announce',
+    'orchestrator',
+    ['tool-runner'],
+    tool.AnnounceRequestSchema,
+    tool.AnnounceReplySchema,
+  ),
+  workspaceOpen: request(
+    'workspaceOpen',
+    'workspace.open',
+    'tool-runner',
+    ['orchestrator'],
+    tool.WorkspaceOpenRequestSchema,
+    tool.WorkspaceOpenReplySchema,
+    { deadlineMs: 120_000, long: true, key: 'runner' },
+  ),
+  workspaceRead: request(
+    'workspaceRead',
+    'workspace.read',
+    'tool-runner',
+    ['orchestrator'],
+    tool.WorkspaceReadRequestSchema,
+    tool.WorkspaceReadReplySchema,
+    { deadlineMs: 2_000, key: 'runner' },
+  ),
+  workspaceDiff: request(
+    'workspaceDiff',
+    'workspace.diff',
+    'tool-runner',
+    ['orchestrator'],
+    tool.WorkspaceDiffRequestSchema,
+    tool.WorkspaceDiffReplySchema,
+    { deadlineMs: 15_000, key: 'runner' },
+  ),
+  workspaceClose: request(
+    'workspaceClose',
+    'workspace.close',
+    'tool-runner',
+    ['orchestrator'],
+    tool.WorkspaceCloseRequestSchema,
+    tool.WorkspaceCloseReplySchema,
+    { deadlineMs: 30_000, key: 'runner' },
+  ),
 
   // compaction
   compactionRun: command('compactionRun', 'compaction.run', 'compactor', ['orchestrator'], compaction.RunRequestSchema),
-  compactionClaim: request('compactionClaim', 'compaction.claim', 'orchestrator', ['compactor'], compaction.ClaimRequestSchema, compaction.ClaimReplySchema),
-  compactionFinished: command('compactionFinished', 'compaction.finished', 'orchestrator', ['compactor'], compaction.FinishedSchema),
-  transcriptFetch: request('transcriptFetch', 'transcript.fetch', 'orchestrator', ['compactor'], compaction.TranscriptRequestSchema, compaction.TranscriptReplySchema, { deadlineMs: 10_000 }),
+  compactionClaim: request(
+    'compactionClaim',
+    'compaction.claim',
+    'orchestrator',
+    ['compactor'],
+    compaction.ClaimRequestSchema,
+    compaction.ClaimReplySchema,
+  ),
+  compactionFinished: command(
+    'compactionFinished',
+    'compaction.finished',
+    'orchestrator',
+    ['compactor'],
+    compaction.FinishedSchema,
+  ),
+  transcriptFetch: request(
+    'transcriptFetch',
+    'transcript.fetch',
+    'orchestrator',
+    ['compactor'],
+    compaction.TranscriptRequestSchema,
+    compaction.TranscriptReplySchema,
+    { deadlineMs: 10_000 },
+  ),
 
   // tool results
-  toolresultPut: request('toolresultPut', 'toolresult.put', 'tool-result-store', ['compactor', 'tool-runner', 'orchestrator'], toolresult.PutRequestSchema, toolresult.PutReplySchema, { deadlineMs: 10_000 }),
-  toolresultGet: request('toolresultGet', 'toolresult.get', 'tool-result-store', ['compactor', 'tool-runner', 'orchestrator', 'api'], toolresult.GetRequestSchema, toolresult.GetReplySchema, { deadlineMs: 10_000 }),
-  toolresultRestore: request('toolresultRestore', 'toolresult.restore', 'tool-result-store', ['orchestrator', 'api'], toolresult.RestoreRequestSchema, toolresult.RestoreReplySchema, { deadlineMs: 10_000 }),
-  toolresultStat: request('toolresultStat', 'toolresult.stat', 'tool-result-store', ['orchestrator', 'compactor', 'api'], toolresult.StatRequestSchema, toolresult.StatReplySchema),
-  toolresultRootEnded: command('toolresultRootEnded', 'toolresult.root_ended', 'tool-result-store', ['orchestrator'], toolresult.RootEndedSchema),
+  toolresultPut: request(
+    'toolresultPut',
+    'toolresult.put',
+    'tool-result-store',
+    ['compactor', 'tool-runner', 'orchestrator'],
+    toolresult.PutRequestSchema,
+    toolresult.PutReplySchema,
+    { deadlineMs: 10_000 },
+  ),
+  toolresultGet: request(
+    'toolresultGet',
+    'toolresult.get',
+    'tool-result-store',
+    ['compactor', 'tool-runner', 'orchestrator', 'api'],
+    toolresult.GetRequestSchema,
+    toolresult.GetReplySchema,
+    { deadlineMs: 10_000 },
+  ),
+  toolresultRestore: request(
+    'toolresultRestore',
+    'toolresult.restore',
+    'tool-result-store',
+    ['orchestrator', 'api'],
+    toolresult.RestoreRequestSchema,
+    toolresult.RestoreReplySchema,
+    { deadlineMs: 10_000 },
+  ),
+  toolresultStat: request(
+    'toolresultStat',
+    'toolresult.stat',
+    'tool-result-store',
+    ['orchestrator', 'compactor', 'api'],
+    toolresult.StatRequestSchema,
+    toolresult.StatReplySchema,
+  ),
+  toolresultRootEnded: command(
+    'toolresultRootEnded',
+    'toolresult.root_ended',
+    'tool-result-store',
+    ['orchestrator'],
+    toolresult.RootEndedSchema,
+  ),
 
   // dead letters
-  deadletterPut: request('deadletterPut', 'deadletter.put', 'orchestrator', everyone, deadletter.PutRequestSchema, deadletter.PutReplySchema),
-  deadletterList: request('deadletterList', 'deadletter.list', 'orchestrator', ['api'], deadletter.ListRequestSchema, deadletter.ListReplySchema),
-  deadletterResolve: request('deadletterResolve', 'deadletter.resolve', 'orchestrator', ['api'], deadletter.ResolveRequestSchema, deadletter.ResolveReplySchema),
+  deadletterPut: request(
+    'deadletterPut',
+    'deadletter.put',
+    'orchestrator',
+    everyone,
+    deadletter.PutRequestSchema,
+    deadletter.PutReplySchema,
+  ),
+  deadletterList: request(
+    'deadletterList',
+    'deadletter.list',
+    'orchestrator',
+    ['api'],
+    deadletter.ListRequestSchema,
+    deadletter.ListReplySchema,
+  ),
+  deadletterResolve: request(
+    'deadletterResolve',
+    'deadletter.resolve',
+    'orchestrator',
+    ['api'],
+    deadletter.ResolveRequestSchema,
+    deadletter.ResolveReplySchema,
+  ),
 } as const;
 
 export type RouteName = keyof typeof routes;
