@@ -1,15 +1,7 @@
-export { routes, routeOfSubject, subjectOf, serviceNames } from './routes';
-export type {
-  Route,
-  RouteName,
-  CommandRoute,
-  EventRoute,
-  LiveRoute,
-  RequestRoute,
-  Delivery,
-  SubjectKey,
-  ServiceName,
-} from './routes';
+export { routes, routeOfSubject, subjectOf } from './routes';
+export { serviceNames } from './route';
+export type { RouteName } from './routes';
+export type { Route, CommandRoute, EventRoute, LiveRoute, RequestRoute, Delivery, SubjectKey, ServiceName } from './route';
 export { NightshiftError, isNightshiftError, errorCodes } from './errors';
 export type { ErrorCode, ErrorOptions } from './errors';
 export { headerNames, maxCommandBytes, maxPayloadBytes, maxBodyBytes } from './headers';
