@@ -6,6 +6,8 @@ export { NightshiftError, isNightshiftError, errorCodes } from './errors';
 export type { ErrorCode, ErrorOptions } from './errors';
 export { headerNames, maxCommandBytes, maxPayloadBytes, maxBodyBytes } from './headers';
 export { toMs, fromMs } from './time';
+export { workspaceTools, isWorkspaceTool } from './tools';
+export type { ToolEffect, WorkspaceTool, WorkspaceToolName, WorkspaceToolArguments } from './tools';
 // One namespace per domain: `transcript.Entry`, `task.TaskState`.
 export * as compaction from './gen/nightshift/compaction/v1/compaction_pb';
 export * as deadletter from './gen/nightshift/deadletter/v1/deadletter_pb';
