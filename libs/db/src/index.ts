@@ -1,1 +1,10 @@
-export {};
+export { Pool } from 'pg';
+export type { PoolClient, QueryResultRow } from 'pg';
+export { createPool } from './pool';
+export type { PoolConfig } from './pool';
+export { transaction } from './transaction';
+export { databaseFault, isUniqueViolation } from './fault';
+export { migrate, migrationsDirectory, migrationsOnDisk } from './migrate';
+export { expectedMigration, schemaReady } from './readiness';
+export { DatabaseModule } from './database.module';
+export { Prisma } from './prisma';
