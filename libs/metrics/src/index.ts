@@ -1,1 +1,11 @@
-export {};
+export { metricTable } from './names';
+export type { MetricName, MetricRow, LabelsOf, NamesOf } from './names';
+export { Metrics, createMetrics, wireName } from './create-metrics';
+export type { CounterOf, GaugeOf, HistogramOf } from './create-metrics';
+export { startOperationsServer } from './operations-server';
+export type { Fault, OperationsOptions, OperationsServer } from './operations-server';
+export { Logger, createLogger } from './logger';
+export type { LoggerOptions } from './logger';
+export { initTracing, withSpan, injectTrace, extractTrace } from './tracing';
+export type { Tracing, TracingOptions, SpanOptions, TraceCarrier } from './tracing';
+export { createScrubber } from './scrub';
