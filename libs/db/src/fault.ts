@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { NightshiftError } from '@nightshift/contracts';
 
 /** Postgres classes and socket codes that mean "the server is away or turned us off", not "the statement is wrong". */
@@ -18,7 +19,8 @@ const awayTexts = [
  * database never turns work into dead letters. Everything else (a constraint, a wrong statement) is returned as thrown.
  */
 export function databaseFault(thrown: unknown): unknown {
-  if (!(thrown instanceof Error)) return thrown;
+  // Not instanceof: a socket's error comes from another realm where this runs inside a vm context (Jest).
+  if (!types.isNativeError(thrown)) return thrown;
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
   const away = awayStates.has(code) || awaySockets.has(code) || awayTexts.some((text) => thrown.message.includes(text));
   if (!away && !collisionStates.has(code)) return thrown;
@@ -28,6 +30,6 @@ export function databaseFault(thrown: unknown): unknown {
 
 /** True for a unique violation (23505), of the given constraint when one is named. */
 export function isUniqueViolation(thrown: unknown, constraint?: string): boolean {
-  if (!(thrown instanceof Error) || !('code' in thrown) || thrown.code !== '23505') return false;
+  if (!types.isNativeError(thrown) || !('code' in thrown) || thrown.code !== '23505') return false;
   return constraint === undefined || ('constraint' in thrown && thrown.constraint === constraint);
 }

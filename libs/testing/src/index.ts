@@ -1,1 +1,10 @@
-export {};
+export { withDatabase } from './with-database';
+export type { TestDatabase } from './with-database';
+export { withNats } from './with-nats';
+export type { TestNats } from './with-nats';
+export { eventually } from './eventually';
+export type { EventuallyOptions } from './eventually';
+export { startRunServers } from './run-servers';
+export type { RunServers } from './run-servers';
+export { userEntry, assistantEntry, toolResultEntry, noteEntry, numbered } from './entries';
+export type { EntryOptions, AssistantSpec, CallSpec, ResultSpec } from './entries';
