@@ -1,0 +1,81 @@
+import type { tool, transcript } from '@nightshift/contracts';
+import type { TaskDetails } from './task-details';
+import type { TaskRow } from './task-row';
+
+/** Columns an outcome may change. Identity, epoch and counters of the store are not among them. */
+export type RowChange = Partial<
+  Omit<
+    TaskRow,
+    'teamId' | 'id' | 'parentId' | 'rootId' | 'epoch' | 'lastSeq' | 'lastEventSeq' | 'createdAt' | 'updatedAt' | 'publishCount'
+  >
+>;
+
+export interface EventDraft {
+  /** One word in the past tense: see docs/events.md. */
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** One row of the effect ledger, as intended. */
+export interface CallDraft {
+  readonly callId: string;
+  readonly providerId: string;
+  readonly position: number;
+  readonly wave: number;
+  readonly tool: string;
+  /** Who performs it: the orchestrator itself, or the runner that holds the workspace. */
+  readonly place: 'state' | 'runner';
+  readonly effect: tool.Effect;
+  readonly state: CallState;
+  readonly argumentsJson: string;
+  /** Set when the call is closed already (a bad call is answered without running). */
+  readonly result?: transcript.ToolResult;
+}
+
+export type CallState = 'intended' | 'started' | 'finished' | 'failed' | 'unknown' | 'cancelled';
+
+/** An entry to append; the store numbers it. */
+export interface EntryDraft {
+  readonly body: transcript.Entry['body'];
+  readonly estimate: number;
+}
+
+/** What one step, result or user act changes: recorded by one statement, all of it or nothing. */
+export interface Outcome {
+  readonly row: RowChange;
+  readonly entries: readonly EntryDraft[];
+  readonly calls: readonly CallDraft[];
+  readonly closedCalls: readonly ClosedCall[];
+  readonly events: readonly EventDraft[];
+  readonly details?: Partial<Omit<TaskDetails, 'version'>>;
+  /** Metrics to count once the outcome is committed. */
+  readonly counted: readonly CountDraft[];
+}
+
+export interface ClosedCall {
+  readonly callId: string;
+  readonly state: CallState;
+  readonly result: transcript.ToolResult;
+}
+
+export interface CountDraft {
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** An outcome that changes nothing yet. */
+export const nothing: Outcome = { row: {}, entries: [], calls: [], closedCalls: [], events: [], counted: [] };
+
+/** The later outcome on top of the earlier one; row changes of the later one win. */
+export function both(earlier: Outcome, later: Outcome): Outcome {
+  return {
+    row: { ...earlier.row, ...later.row },
+    entries: [...earlier.entries, ...later.entries],
+    calls: [...earlier.calls, ...later.calls],
+    closedCalls: [...earlier.closedCalls, ...later.closedCalls],
+    events: [...earlier.events, ...later.events],
+    details: earlier.details || later.details ? { ...earlier.details, ...later.details } : undefined,
+    counted: [...earlier.counted, ...later.counted],
+  };
+}
