@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file nightshift/compaction/v1/compaction.proto.
  */
 export const file_nightshift_compaction_v1_compaction: GenFile = /*@__PURE__*/
-  fileDesc("CiluaWdodHNoaWZ0L2NvbXBhY3Rpb24vdjEvY29tcGFjdGlvbi5wcm90bxIYbmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxIr8DCgpDaGVja3BvaW50EhIKCmdlbmVyYXRpb24YASABKA0SGgoSaGlkZGVuX3Rocm91Z2hfc2VxGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGgoSdmVyYmF0aW1fdXNlcl9zZXFzGAQgAygNEjYKDGxpc3RlZF91c2VycxgFIAMoCzIgLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5MaXN0ZWQSOwoMcmVwbGFjZW1lbnRzGAYgAygLMiUubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlJlcGxhY2VtZW50EjgKCnJlaW5qZWN0ZWQYByADKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUmVpbmplY3RlZBIOCgZkaWdlc3QYCCABKAkSJQodcmVhc29uaW5nX2Ryb3BwZWRfdGhyb3VnaF9zZXEYCSABKA0SGAoQYWJvcnRlZF9jYWxsX2lkcxgKIAMoCRITCgt2aWV3X3NoYTI1NhgLIAEoCRINCgVhdF9tcxgMIAEoAxIwCgZ0b2tlbnMYDSABKAsyIC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuVG9rZW5zIl4KBkxpc3RlZBILCgNzZXEYASABKA0SDAoEdGV4dBgCIAEoCRI5CgZzdG9yZWQYAyABKAsyKS5uaWdodHNoaWZ0LnRyYW5zY3JpcHQudjEuU3RvcmVkUmVmZXJlbmNlIqoBCgtSZXBsYWNlbWVudBILCgNzZXEYASABKA0SDAoEcGFydBgCIAEoDRI3CgRraW5kGAMgASgOMikubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlJlcGxhY2VtZW50S2luZBIMCgR0ZXh0GAQgASgJEjkKBnN0b3JlZBgFIAEoCzIpLm5pZ2h0c2hpZnQudHJhbnNjcmlwdC52MS5TdG9yZWRSZWZlcmVuY2UiNwoKUmVpbmplY3RlZBIMCgRraW5kGAEgASgJEg0KBWxhYmVsGAIgASgJEgwKBHRleHQYAyABKAkiJwoGVG9rZW5zEg4KBmJlZm9yZRgBIAEoDRINCgVhZnRlchgCIAEoDSJmCgpUaWVyUmVwb3J0EgwKBHRpZXIYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIOCgZiZWZvcmUYAyABKA0SDQoFYWZ0ZXIYBCABKA0SCgoCbXMYBSABKA0SDgoGcmVhc29uGAYgASgJIj0KCkxvc3NMZWRnZXISLwoEcm93cxgBIAMoCzIhLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5Mb3NzUm93IlMKB0xvc3NSb3cSDAoEa2luZBgBIAEoCRIMCgRmYXRlGAIgASgJEg0KBWNvdW50GAMgASgNEg4KBnRva2VucxgEIAEoDRINCgVieXRlcxgFIAEoDSKRAQoGUG9saWN5EhAKCGZyYWN0aW9uGAEgASgBEgsKA2NhcBgCIAEoDRINCgVmbG9vchgDIAEoDRIXCg9kZWZhdWx0X3Jlc2VydmUYBCABKA0SGQoRdG9rZW5fY29tcHJlc3Npb24YBSABKAgSFAoMbWluX3JldGFpbmVkGAYgASgNEg8KB2VuYWJsZWQYByABKAgi8AEKC01vZGVsV2luZG93EhAKCHByb3ZpZGVyGAEgASgJEhAKCGVuZHBvaW50GAIgASgJEg0KBW1vZGVsGAMgASgJEg4KBndpbmRvdxgEIAEoDRIRCglpbnB1dF9tYXgYBSABKA0SEgoKb3V0cHV0X21heBgGIAEoDRIOCgZzb3VyY2UYByABKAkSDQoFYXRfbXMYCCABKAMSDwoHdW5rbm93bhgJIAEoCBITCgt0cmFpbmVkX21heBgKIAEoDRINCgVzdGFsZRgLIAEoCBISCgpub3RfbG9hZGVkGAwgASgIEg8KB3dhcm5pbmcYDSABKAkitgEKClJ1blJlcXVlc3QSDwoHdGFza19pZBgBIAEoCRIPCgdwYXNzX2lkGAIgASgJEhIKCmdlbmVyYXRpb24YAyABKA0SDQoFZXBvY2gYBCABKA0SNAoGcmVhc29uGAUgASgOMiQubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlBhc3NSZWFzb24SFwoPdGFyZ2V0X3Byb3ZpZGVyGAYgASgJEhQKDHRhcmdldF9tb2RlbBgHIAEoCSJSCgxDbGFpbVJlcXVlc3QSDwoHdGFza19pZBgBIAEoCRIPCgdwYXNzX2lkGAIgASgJEg4KBndvcmtlchgDIAEoCRIQCghkZWxpdmVyeRgEIAEoDSJZCgpDbGFpbVJlcGx5Eg8KB2dyYW50ZWQYASABKAgSDgoGcmVhc29uGAIgASgJEioKA2pvYhgDIAEoCzIdLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5Kb2IiwAYKA0pvYhI0CgZyZWFzb24YASABKA4yJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUGFzc1JlYXNvbhISCgpnZW5lcmF0aW9uGAIgASgNEhAKCGxhc3Rfc2VxGAMgASgNEg4KBnN5c3RlbRgEIAEoCRIzCgV0b29scxgFIAMoCzIkLm5pZ2h0c2hpZnQudHJhbnNjcmlwdC52MS5Ub29sU2NoZW1hEjgKCmNoZWNrcG9pbnQYBiABKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuQ2hlY2twb2ludBIXCg90YXJnZXRfcHJvdmlkZXIYByABKAkSFwoPdGFyZ2V0X2VuZHBvaW50GAggASgJEhQKDHRhcmdldF9tb2RlbBgJIAEoCRIZChFtYXhfb3V0cHV0X3Rva2VucxgKIAEoDRIwCgZwb2xpY3kYCyABKAsyIC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUG9saWN5EhAKCG1lYXN1cmVkGAwgASgNEjMKBXVzYWdlGA0gASgLMiQubmlnaHRzaGlmdC50cmFuc2NyaXB0LnYxLkJvdW5kVXNhZ2USOwoNZ29hbF9hbmRfcGxhbhgOIAMoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5SZWluamVjdGVkEjoKDGVkaXRlZF9maWxlcxgPIAMoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5FZGl0ZWRGaWxlEjUKB2hhbmRsZXMYECADKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUmVpbmplY3RlZBINCgVjaGFpbhgRIAMoCRINCgVmb2N1cxgSIAEoCRI3CgdicmVha2VyGBMgASgLMiYubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLkJyZWFrZXJTdGF0ZRIhChlmYWlsZWRfc3VtbWFyaWVzX2luX2Ffcm93GBQgASgNEiAKGGZhaWxlZF9zdW1tYXJ5X2F0X3Rva2VucxgVIAEoDRIPCgdyb290X2lkGBYgASgJEg0KBWVwb2NoGBcgASgNEhYKDmNoYWluX3Bvc2l0aW9uGBggASgNInoKCkVkaXRlZEZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhIKCnVucmVhZGFibGUYAyABKAgSEwoLdG90YWxfYnl0ZXMYBCABKA0SDgoGc2hhMjU2GAUgASgJEhQKDGVkaXRlZF9hdF9tcxgGIAEoAyJsCgxCcmVha2VyU3RhdGUSEAoIZmFpbHVyZXMYASABKA0SDAoEb3BlbhgCIAEoCBIbChNtZWFzdXJlZF9hdF9mYWlsdXJlGAMgASgNEhAKCHByb3ZpZGVyGAQgASgJEg0KBW1vZGVsGAUgASgJIoEFCghGaW5pc2hlZBIPCgd0YXNrX2lkGAEgASgJEg8KB3Bhc3NfaWQYAiABKAkSGwoTYmFzZWRfb25fZ2VuZXJhdGlvbhgDIAEoDRI2CgdvdXRjb21lGAQgASgOMiUubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlBhc3NPdXRjb21lEjgKCmNoZWNrcG9pbnQYBSABKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuQ2hlY2twb2ludBIzCgV0aWVycxgGIAMoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5UaWVyUmVwb3J0EjIKBGxvc3MYByABKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuTG9zc0xlZGdlchIRCgl0aHJlc2hvbGQYCCABKA0SGwoTZWZmZWN0aXZlX3RocmVzaG9sZBgJIAEoDRIOCgZ3aW5kb3cYCiABKA0SFQoNd2luZG93X3NvdXJjZRgLIAEoCRIOCgZyZWFzb24YDCABKAkSCgoCbXMYDSABKA0SDgoGYmVmb3JlGA4gASgNEg0KBWFmdGVyGA8gASgNEhUKDXN1bW1hcnlfY2FsbHMYECABKA0SFgoOc3VtbWFyeV9mYWlsZWQYESABKAgSEAoIcHJvdmlkZXIYEiABKAkSDQoFbW9kZWwYEyABKAkSDgoGd29ya2VyGBQgASgJEg0KBXRpZ2h0GBUgASgIEhQKDHByZWZpeF9icmVhaxgWIAEoCBJEChFjaGVja3BvaW50X3N0b3JlZBgXIAEoCzIpLm5pZ2h0c2hpZnQudHJhbnNjcmlwdC52MS5TdG9yZWRSZWZlcmVuY2UiMgoNRmluaXNoZWRSZXBseRIRCgljb21taXR0ZWQYASABKAgSDgoGcmVhc29uGAIgASgJIl8KEVRyYW5zY3JpcHRSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEQoJYWZ0ZXJfc2VxGAIgASgNEhMKC3Rocm91Z2hfc2VxGAMgASgNEhEKCW1heF9ieXRlcxgEIAEoDSJRCg9UcmFuc2NyaXB0UmVwbHkSMAoHZW50cmllcxgBIAMoCzIfLm5pZ2h0c2hpZnQudHJhbnNjcmlwdC52MS5FbnRyeRIMCgRtb3JlGAIgASgIKssBCg9SZXBsYWNlbWVudEtpbmQSIAocUkVQTEFDRU1FTlRfS0lORF9VTlNQRUNJRklFRBAAEhoKFlJFUExBQ0VNRU5UX0tJTkRfTUlDUk8QARIaChZSRVBMQUNFTUVOVF9LSU5EX0lNQUdFEAISHgoaUkVQTEFDRU1FTlRfS0lORF9PTl9ERVZJQ0UQAxIeChpSRVBMQUNFTUVOVF9LSU5EX1RSVU5DQVRFRBAEEh4KGlJFUExBQ0VNRU5UX0tJTkRfQVJHVU1FTlRTEAUq1AEKClBhc3NSZWFzb24SGwoXUEFTU19SRUFTT05fVU5TUEVDSUZJRUQQABIZChVQQVNTX1JFQVNPTl9USFJFU0hPTEQQARIYChRQQVNTX1JFQVNPTl9PVkVSRkxPVxACEhwKGFBBU1NfUkVBU09OX01PREVMX1NXSVRDSBADEhYKElBBU1NfUkVBU09OX01BTlVBTBAEEiEKHVBBU1NfUkVBU09OX1NJTEVOVF9UUlVOQ0FUSU9OEAUSGwoXUEFTU19SRUFTT05fT1VUUFVUX1JPT00QBirvAQoLUGFzc091dGNvbWUSHAoYUEFTU19PVVRDT01FX1VOU1BFQ0lGSUVEEAASGAoUUEFTU19PVVRDT01FX1JFRFVDRUQQARIZChVQQVNTX09VVENPTUVfREVHUkFERUQQAhIdChlQQVNTX09VVENPTUVfSU5TVUZGSUNJRU5UEAMSFwoTUEFTU19PVVRDT01FX0ZBSUxFRBAEEh4KGlBBU1NfT1VUQ09NRV9OT19MT05HRVJfRFVFEAUSGQoVUEFTU19PVVRDT01FX0NPTkZMSUNUEAYSGgoWUEFTU19PVVRDT01FX0NBTkNFTExFRBAHYgZwcm90bzM", [file_nightshift_transcript_v1_transcript]);
+  fileDesc("CiluaWdodHNoaWZ0L2NvbXBhY3Rpb24vdjEvY29tcGFjdGlvbi5wcm90bxIYbmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxIrkECgpDaGVja3BvaW50EhIKCmdlbmVyYXRpb24YASABKA0SGgoSaGlkZGVuX3Rocm91Z2hfc2VxGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGgoSdmVyYmF0aW1fdXNlcl9zZXFzGAQgAygNEjYKDGxpc3RlZF91c2VycxgFIAMoCzIgLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5MaXN0ZWQSOwoMcmVwbGFjZW1lbnRzGAYgAygLMiUubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlJlcGxhY2VtZW50EjgKCnJlaW5qZWN0ZWQYByADKAsyJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUmVpbmplY3RlZBIOCgZkaWdlc3QYCCABKAkSJQodcmVhc29uaW5nX2Ryb3BwZWRfdGhyb3VnaF9zZXEYCSABKA0SGAoQYWJvcnRlZF9jYWxsX2lkcxgKIAMoCRITCgt2aWV3X3NoYTI1NhgLIAEoCRINCgVhdF9tcxgMIAEoAxIwCgZ0b2tlbnMYDSABKAsyIC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuVG9rZW5zEjMKCGFyY2hpdmVzGA4gAygLMiEubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLkFyY2hpdmUSFwoPYmxvY2tfYWZ0ZXJfc2VxGA8gASgNEhUKDXZpZXdfZXN0aW1hdGUYECABKA0SEwoLdGhyb3VnaF9zZXEYESABKA0iawoHQXJjaGl2ZRIQCghmcm9tX3NlcRgBIAEoDRITCgt0aHJvdWdoX3NlcRgCIAEoDRI5CgZzdG9yZWQYAyABKAsyKS5uaWdodHNoaWZ0LnRyYW5zY3JpcHQudjEuU3RvcmVkUmVmZXJlbmNlIl4KBkxpc3RlZBILCgNzZXEYASABKA0SDAoEdGV4dBgCIAEoCRI5CgZzdG9yZWQYAyABKAsyKS5uaWdodHNoaWZ0LnRyYW5zY3JpcHQudjEuU3RvcmVkUmVmZXJlbmNlIqoBCgtSZXBsYWNlbWVudBILCgNzZXEYASABKA0SDAoEcGFydBgCIAEoDRI3CgRraW5kGAMgASgOMikubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlJlcGxhY2VtZW50S2luZBIMCgR0ZXh0GAQgASgJEjkKBnN0b3JlZBgFIAEoCzIpLm5pZ2h0c2hpZnQudHJhbnNjcmlwdC52MS5TdG9yZWRSZWZlcmVuY2UiNwoKUmVpbmplY3RlZBIMCgRraW5kGAEgASgJEg0KBWxhYmVsGAIgASgJEgwKBHRleHQYAyABKAkiJwoGVG9rZW5zEg4KBmJlZm9yZRgBIAEoDRINCgVhZnRlchgCIAEoDSJmCgpUaWVyUmVwb3J0EgwKBHRpZXIYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIOCgZiZWZvcmUYAyABKA0SDQoFYWZ0ZXIYBCABKA0SCgoCbXMYBSABKA0SDgoGcmVhc29uGAYgASgJIj0KCkxvc3NMZWRnZXISLwoEcm93cxgBIAMoCzIhLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5Mb3NzUm93IlMKB0xvc3NSb3cSDAoEa2luZBgBIAEoCRIMCgRmYXRlGAIgASgJEg0KBWNvdW50GAMgASgNEg4KBnRva2VucxgEIAEoDRINCgVieXRlcxgFIAEoDSKRAQoGUG9saWN5EhAKCGZyYWN0aW9uGAEgASgBEgsKA2NhcBgCIAEoDRINCgVmbG9vchgDIAEoDRIXCg9kZWZhdWx0X3Jlc2VydmUYBCABKA0SGQoRdG9rZW5fY29tcHJlc3Npb24YBSABKAgSFAoMbWluX3JldGFpbmVkGAYgASgNEg8KB2VuYWJsZWQYByABKAgigQIKC01vZGVsV2luZG93EhAKCHByb3ZpZGVyGAEgASgJEhAKCGVuZHBvaW50GAIgASgJEg0KBW1vZGVsGAMgASgJEg4KBndpbmRvdxgEIAEoDRIRCglpbnB1dF9tYXgYBSABKA0SEgoKb3V0cHV0X21heBgGIAEoDRIOCgZzb3VyY2UYByABKAkSDQoFYXRfbXMYCCABKAMSDwoHdW5rbm93bhgJIAEoCBITCgt0cmFpbmVkX21heBgKIAEoDRINCgVzdGFsZRgLIAEoCBISCgpub3RfbG9hZGVkGAwgASgIEg8KB3dhcm5pbmcYDSABKAkSDwoHbnVtX2N0eBgOIAEoDSK2AQoKUnVuUmVxdWVzdBIPCgd0YXNrX2lkGAEgASgJEg8KB3Bhc3NfaWQYAiABKAkSEgoKZ2VuZXJhdGlvbhgDIAEoDRINCgVlcG9jaBgEIAEoDRI0CgZyZWFzb24YBSABKA4yJC5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUGFzc1JlYXNvbhIXCg90YXJnZXRfcHJvdmlkZXIYBiABKAkSFAoMdGFyZ2V0X21vZGVsGAcgASgJIlIKDENsYWltUmVxdWVzdBIPCgd0YXNrX2lkGAEgASgJEg8KB3Bhc3NfaWQYAiABKAkSDgoGd29ya2VyGAMgASgJEhAKCGRlbGl2ZXJ5GAQgASgNIlkKCkNsYWltUmVwbHkSDwoHZ3JhbnRlZBgBIAEoCBIOCgZyZWFzb24YAiABKAkSKgoDam9iGAMgASgLMh0ubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLkpvYiLABgoDSm9iEjQKBnJlYXNvbhgBIAEoDjIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5QYXNzUmVhc29uEhIKCmdlbmVyYXRpb24YAiABKA0SEAoIbGFzdF9zZXEYAyABKA0SDgoGc3lzdGVtGAQgASgJEjMKBXRvb2xzGAUgAygLMiQubmlnaHRzaGlmdC50cmFuc2NyaXB0LnYxLlRvb2xTY2hlbWESOAoKY2hlY2twb2ludBgGIAEoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5DaGVja3BvaW50EhcKD3RhcmdldF9wcm92aWRlchgHIAEoCRIXCg90YXJnZXRfZW5kcG9pbnQYCCABKAkSFAoMdGFyZ2V0X21vZGVsGAkgASgJEhkKEW1heF9vdXRwdXRfdG9rZW5zGAogASgNEjAKBnBvbGljeRgLIAEoCzIgLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5Qb2xpY3kSEAoIbWVhc3VyZWQYDCABKA0SMwoFdXNhZ2UYDSABKAsyJC5uaWdodHNoaWZ0LnRyYW5zY3JpcHQudjEuQm91bmRVc2FnZRI7Cg1nb2FsX2FuZF9wbGFuGA4gAygLMiQubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlJlaW5qZWN0ZWQSOgoMZWRpdGVkX2ZpbGVzGA8gAygLMiQubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLkVkaXRlZEZpbGUSNQoHaGFuZGxlcxgQIAMoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5SZWluamVjdGVkEg0KBWNoYWluGBEgAygJEg0KBWZvY3VzGBIgASgJEjcKB2JyZWFrZXIYEyABKAsyJi5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuQnJlYWtlclN0YXRlEiEKGWZhaWxlZF9zdW1tYXJpZXNfaW5fYV9yb3cYFCABKA0SIAoYZmFpbGVkX3N1bW1hcnlfYXRfdG9rZW5zGBUgASgNEg8KB3Jvb3RfaWQYFiABKAkSDQoFZXBvY2gYFyABKA0SFgoOY2hhaW5fcG9zaXRpb24YGCABKA0iegoKRWRpdGVkRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEgoKdW5yZWFkYWJsZRgDIAEoCBITCgt0b3RhbF9ieXRlcxgEIAEoDRIOCgZzaGEyNTYYBSABKAkSFAoMZWRpdGVkX2F0X21zGAYgASgDImwKDEJyZWFrZXJTdGF0ZRIQCghmYWlsdXJlcxgBIAEoDRIMCgRvcGVuGAIgASgIEhsKE21lYXN1cmVkX2F0X2ZhaWx1cmUYAyABKA0SEAoIcHJvdmlkZXIYBCABKAkSDQoFbW9kZWwYBSABKAkigQUKCEZpbmlzaGVkEg8KB3Rhc2tfaWQYASABKAkSDwoHcGFzc19pZBgCIAEoCRIbChNiYXNlZF9vbl9nZW5lcmF0aW9uGAMgASgNEjYKB291dGNvbWUYBCABKA4yJS5uaWdodHNoaWZ0LmNvbXBhY3Rpb24udjEuUGFzc091dGNvbWUSOAoKY2hlY2twb2ludBgFIAEoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5DaGVja3BvaW50EjMKBXRpZXJzGAYgAygLMiQubmlnaHRzaGlmdC5jb21wYWN0aW9uLnYxLlRpZXJSZXBvcnQSMgoEbG9zcxgHIAEoCzIkLm5pZ2h0c2hpZnQuY29tcGFjdGlvbi52MS5Mb3NzTGVkZ2VyEhEKCXRocmVzaG9sZBgIIAEoDRIbChNlZmZlY3RpdmVfdGhyZXNob2xkGAkgASgNEg4KBndpbmRvdxgKIAEoDRIVCg13aW5kb3dfc291cmNlGAsgASgJEg4KBnJlYXNvbhgMIAEoCRIKCgJtcxgNIAEoDRIOCgZiZWZvcmUYDiABKA0SDQoFYWZ0ZXIYDyABKA0SFQoNc3VtbWFyeV9jYWxscxgQIAEoDRIWCg5zdW1tYXJ5X2ZhaWxlZBgRIAEoCBIQCghwcm92aWRlchgSIAEoCRINCgVtb2RlbBgTIAEoCRIOCgZ3b3JrZXIYFCABKAkSDQoFdGlnaHQYFSABKAgSFAoMcHJlZml4X2JyZWFrGBYgASgIEkQKEWNoZWNrcG9pbnRfc3RvcmVkGBcgASgLMikubmlnaHRzaGlmdC50cmFuc2NyaXB0LnYxLlN0b3JlZFJlZmVyZW5jZSIyCg1GaW5pc2hlZFJlcGx5EhEKCWNvbW1pdHRlZBgBIAEoCBIOCgZyZWFzb24YAiABKAkiXwoRVHJhbnNjcmlwdFJlcXVlc3QSDwoHdGFza19pZBgBIAEoCRIRCglhZnRlcl9zZXEYAiABKA0SEwoLdGhyb3VnaF9zZXEYAyABKA0SEQoJbWF4X2J5dGVzGAQgASgNIlEKD1RyYW5zY3JpcHRSZXBseRIwCgdlbnRyaWVzGAEgAygLMh8ubmlnaHRzaGlmdC50cmFuc2NyaXB0LnYxLkVudHJ5EgwKBG1vcmUYAiABKAgq6AEKD1JlcGxhY2VtZW50S2luZBIgChxSRVBMQUNFTUVOVF9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWUkVQTEFDRU1FTlRfS0lORF9NSUNSTxABEhoKFlJFUExBQ0VNRU5UX0tJTkRfSU1BR0UQAhIeChpSRVBMQUNFTUVOVF9LSU5EX09OX0RFVklDRRADEh4KGlJFUExBQ0VNRU5UX0tJTkRfVFJVTkNBVEVEEAQSHgoaUkVQTEFDRU1FTlRfS0lORF9BUkdVTUVOVFMQBRIbChdSRVBMQUNFTUVOVF9LSU5EX0hJRERFThAGKtQBCgpQYXNzUmVhc29uEhsKF1BBU1NfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVUEFTU19SRUFTT05fVEhSRVNIT0xEEAESGAoUUEFTU19SRUFTT05fT1ZFUkZMT1cQAhIcChhQQVNTX1JFQVNPTl9NT0RFTF9TV0lUQ0gQAxIWChJQQVNTX1JFQVNPTl9NQU5VQUwQBBIhCh1QQVNTX1JFQVNPTl9TSUxFTlRfVFJVTkNBVElPThAFEhsKF1BBU1NfUkVBU09OX09VVFBVVF9ST09NEAYq7wEKC1Bhc3NPdXRjb21lEhwKGFBBU1NfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhgKFFBBU1NfT1VUQ09NRV9SRURVQ0VEEAESGQoVUEFTU19PVVRDT01FX0RFR1JBREVEEAISHQoZUEFTU19PVVRDT01FX0lOU1VGRklDSUVOVBADEhcKE1BBU1NfT1VUQ09NRV9GQUlMRUQQBBIeChpQQVNTX09VVENPTUVfTk9fTE9OR0VSX0RVRRAFEhkKFVBBU1NfT1VUQ09NRV9DT05GTElDVBAGEhoKFlBBU1NfT1VUQ09NRV9DQU5DRUxMRUQQB2IGcHJvdG8z", [file_nightshift_transcript_v1_transcript]);
 
 /**
  * What one committed pass decided. View = entries + the newest checkpoint; a checkpoint is complete in itself.
@@ -100,6 +100,34 @@ export type Checkpoint = Message<"nightshift.compaction.v1.Checkpoint"> & {
    * @generated from field: nightshift.compaction.v1.Tokens tokens = 13;
    */
   tokens?: Tokens | undefined;
+
+  /**
+   * Stored documents with what is hidden and has no record of its own (assistant text, calls, notes) plus an index of the rest.
+   *
+   * @generated from field: repeated nightshift.compaction.v1.Archive archives = 14;
+   */
+  archives: Archive[];
+
+  /**
+   * The re-injected block stands after this entry; 0 = right after the boundary.
+   *
+   * @generated from field: uint32 block_after_seq = 15;
+   */
+  blockAfterSeq: number;
+
+  /**
+   * Plain estimate of the messages of the view, entries up to and including `through_seq`, in tokens.
+   *
+   * @generated from field: uint32 view_estimate = 16;
+   */
+  viewEstimate: number;
+
+  /**
+   * The last entry that the pass saw.
+   *
+   * @generated from field: uint32 through_seq = 17;
+   */
+  throughSeq: number;
 };
 
 /**
@@ -108,6 +136,33 @@ export type Checkpoint = Message<"nightshift.compaction.v1.Checkpoint"> & {
  */
 export const CheckpointSchema: GenMessage<Checkpoint> = /*@__PURE__*/
   messageDesc(file_nightshift_compaction_v1_compaction, 0);
+
+/**
+ * @generated from message nightshift.compaction.v1.Archive
+ */
+export type Archive = Message<"nightshift.compaction.v1.Archive"> & {
+  /**
+   * @generated from field: uint32 from_seq = 1;
+   */
+  fromSeq: number;
+
+  /**
+   * @generated from field: uint32 through_seq = 2;
+   */
+  throughSeq: number;
+
+  /**
+   * @generated from field: nightshift.transcript.v1.StoredReference stored = 3;
+   */
+  stored?: StoredReference | undefined;
+};
+
+/**
+ * Describes the message nightshift.compaction.v1.Archive.
+ * Use `create(ArchiveSchema)` to create a new message.
+ */
+export const ArchiveSchema: GenMessage<Archive> = /*@__PURE__*/
+  messageDesc(file_nightshift_compaction_v1_compaction, 1);
 
 /**
  * @generated from message nightshift.compaction.v1.Listed
@@ -134,7 +189,7 @@ export type Listed = Message<"nightshift.compaction.v1.Listed"> & {
  * Use `create(ListedSchema)` to create a new message.
  */
 export const ListedSchema: GenMessage<Listed> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 1);
+  messageDesc(file_nightshift_compaction_v1_compaction, 2);
 
 /**
  * @generated from message nightshift.compaction.v1.Replacement
@@ -171,7 +226,7 @@ export type Replacement = Message<"nightshift.compaction.v1.Replacement"> & {
  * Use `create(ReplacementSchema)` to create a new message.
  */
 export const ReplacementSchema: GenMessage<Replacement> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 2);
+  messageDesc(file_nightshift_compaction_v1_compaction, 3);
 
 /**
  * @generated from message nightshift.compaction.v1.Reinjected
@@ -200,7 +255,7 @@ export type Reinjected = Message<"nightshift.compaction.v1.Reinjected"> & {
  * Use `create(ReinjectedSchema)` to create a new message.
  */
 export const ReinjectedSchema: GenMessage<Reinjected> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 3);
+  messageDesc(file_nightshift_compaction_v1_compaction, 4);
 
 /**
  * @generated from message nightshift.compaction.v1.Tokens
@@ -222,7 +277,7 @@ export type Tokens = Message<"nightshift.compaction.v1.Tokens"> & {
  * Use `create(TokensSchema)` to create a new message.
  */
 export const TokensSchema: GenMessage<Tokens> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 4);
+  messageDesc(file_nightshift_compaction_v1_compaction, 5);
 
 /**
  * @generated from message nightshift.compaction.v1.TierReport
@@ -268,7 +323,7 @@ export type TierReport = Message<"nightshift.compaction.v1.TierReport"> & {
  * Use `create(TierReportSchema)` to create a new message.
  */
 export const TierReportSchema: GenMessage<TierReport> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 5);
+  messageDesc(file_nightshift_compaction_v1_compaction, 6);
 
 /**
  * Sizes of what a pass kept and hid, by kind.
@@ -287,7 +342,7 @@ export type LossLedger = Message<"nightshift.compaction.v1.LossLedger"> & {
  * Use `create(LossLedgerSchema)` to create a new message.
  */
 export const LossLedgerSchema: GenMessage<LossLedger> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 6);
+  messageDesc(file_nightshift_compaction_v1_compaction, 7);
 
 /**
  * @generated from message nightshift.compaction.v1.LossRow
@@ -328,7 +383,7 @@ export type LossRow = Message<"nightshift.compaction.v1.LossRow"> & {
  * Use `create(LossRowSchema)` to create a new message.
  */
 export const LossRowSchema: GenMessage<LossRow> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 7);
+  messageDesc(file_nightshift_compaction_v1_compaction, 8);
 
 /**
  * @generated from message nightshift.compaction.v1.Policy
@@ -375,7 +430,7 @@ export type Policy = Message<"nightshift.compaction.v1.Policy"> & {
  * Use `create(PolicySchema)` to create a new message.
  */
 export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 8);
+  messageDesc(file_nightshift_compaction_v1_compaction, 9);
 
 /**
  * @generated from message nightshift.compaction.v1.ModelWindow
@@ -447,6 +502,13 @@ export type ModelWindow = Message<"nightshift.compaction.v1.ModelWindow"> & {
    * @generated from field: string warning = 13;
    */
   warning: string;
+
+  /**
+   * Value to send to Ollama as num_ctx, constant per model since another one reloads it (0 = leave out).
+   *
+   * @generated from field: uint32 num_ctx = 14;
+   */
+  numCtx: number;
 };
 
 /**
@@ -454,7 +516,7 @@ export type ModelWindow = Message<"nightshift.compaction.v1.ModelWindow"> & {
  * Use `create(ModelWindowSchema)` to create a new message.
  */
 export const ModelWindowSchema: GenMessage<ModelWindow> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 9);
+  messageDesc(file_nightshift_compaction_v1_compaction, 10);
 
 /**
  * Command: one pass over one task. Ids only; the worker fetches the transcript.
@@ -505,7 +567,7 @@ export type RunRequest = Message<"nightshift.compaction.v1.RunRequest"> & {
  * Use `create(RunRequestSchema)` to create a new message.
  */
 export const RunRequestSchema: GenMessage<RunRequest> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 10);
+  messageDesc(file_nightshift_compaction_v1_compaction, 11);
 
 /**
  * @generated from message nightshift.compaction.v1.ClaimRequest
@@ -537,7 +599,7 @@ export type ClaimRequest = Message<"nightshift.compaction.v1.ClaimRequest"> & {
  * Use `create(ClaimRequestSchema)` to create a new message.
  */
 export const ClaimRequestSchema: GenMessage<ClaimRequest> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 11);
+  messageDesc(file_nightshift_compaction_v1_compaction, 12);
 
 /**
  * @generated from message nightshift.compaction.v1.ClaimReply
@@ -566,7 +628,7 @@ export type ClaimReply = Message<"nightshift.compaction.v1.ClaimReply"> & {
  * Use `create(ClaimReplySchema)` to create a new message.
  */
 export const ClaimReplySchema: GenMessage<ClaimReply> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 12);
+  messageDesc(file_nightshift_compaction_v1_compaction, 13);
 
 /**
  * Everything a pass needs that is not in the entries, as of the claim.
@@ -704,7 +766,7 @@ export type Job = Message<"nightshift.compaction.v1.Job"> & {
  * Use `create(JobSchema)` to create a new message.
  */
 export const JobSchema: GenMessage<Job> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 13);
+  messageDesc(file_nightshift_compaction_v1_compaction, 14);
 
 /**
  * @generated from message nightshift.compaction.v1.EditedFile
@@ -746,7 +808,7 @@ export type EditedFile = Message<"nightshift.compaction.v1.EditedFile"> & {
  * Use `create(EditedFileSchema)` to create a new message.
  */
 export const EditedFileSchema: GenMessage<EditedFile> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 14);
+  messageDesc(file_nightshift_compaction_v1_compaction, 15);
 
 /**
  * @generated from message nightshift.compaction.v1.BreakerState
@@ -785,7 +847,7 @@ export type BreakerState = Message<"nightshift.compaction.v1.BreakerState"> & {
  * Use `create(BreakerStateSchema)` to create a new message.
  */
 export const BreakerStateSchema: GenMessage<BreakerState> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 15);
+  messageDesc(file_nightshift_compaction_v1_compaction, 16);
 
 /**
  * Command: the result of a pass, owned by the orchestrator.
@@ -916,7 +978,7 @@ export type Finished = Message<"nightshift.compaction.v1.Finished"> & {
  * Use `create(FinishedSchema)` to create a new message.
  */
 export const FinishedSchema: GenMessage<Finished> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 16);
+  messageDesc(file_nightshift_compaction_v1_compaction, 17);
 
 /**
  * @generated from message nightshift.compaction.v1.FinishedReply
@@ -938,7 +1000,7 @@ export type FinishedReply = Message<"nightshift.compaction.v1.FinishedReply"> & 
  * Use `create(FinishedReplySchema)` to create a new message.
  */
 export const FinishedReplySchema: GenMessage<FinishedReply> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 17);
+  messageDesc(file_nightshift_compaction_v1_compaction, 18);
 
 /**
  * Request to the orchestrator: entries of a task for a compactor, in pages below the payload limit.
@@ -972,7 +1034,7 @@ export type TranscriptRequest = Message<"nightshift.compaction.v1.TranscriptRequ
  * Use `create(TranscriptRequestSchema)` to create a new message.
  */
 export const TranscriptRequestSchema: GenMessage<TranscriptRequest> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 18);
+  messageDesc(file_nightshift_compaction_v1_compaction, 19);
 
 /**
  * @generated from message nightshift.compaction.v1.TranscriptReply
@@ -994,7 +1056,7 @@ export type TranscriptReply = Message<"nightshift.compaction.v1.TranscriptReply"
  * Use `create(TranscriptReplySchema)` to create a new message.
  */
 export const TranscriptReplySchema: GenMessage<TranscriptReply> = /*@__PURE__*/
-  messageDesc(file_nightshift_compaction_v1_compaction, 19);
+  messageDesc(file_nightshift_compaction_v1_compaction, 20);
 
 /**
  * @generated from enum nightshift.compaction.v1.ReplacementKind
@@ -1031,6 +1093,13 @@ export enum ReplacementKind {
    * @generated from enum value: REPLACEMENT_KIND_ARGUMENTS = 5;
    */
   ARGUMENTS = 5,
+
+  /**
+   * A hidden result: `text` is its line in the list of restorable results.
+   *
+   * @generated from enum value: REPLACEMENT_KIND_HIDDEN = 6;
+   */
+  HIDDEN = 6,
 }
 
 /**
