@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createPool, Pool } from '@nightshift/db';
+import type { Pool } from '@nightshift/db';
+import { createPool } from '@nightshift/db';
 import { loadConfig } from '@nightshift/config';
 import { Client } from 'pg';
 import { z } from 'zod';

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { compaction } from '@nightshift/contracts';
+import { windowBucket } from './window-keys';
+import { WindowTable } from './window-table';
+import type { BucketChange } from './window-table';
+
+/** The part of the bus that a reader needs. */
+export interface WatchableBuckets {
+  kv(bucket: string): Promise<{ watch(onChange: (change: BucketChange) => void): Promise<() => void> }>;
+}
+
+const retryMs = 1_000;
+
+/**
+ * The window of every model, from a local copy of the registry's bucket: no request on the hot path. Last known windows
+ * keep serving while the registry or NATS is away. Provide it with a factory that gets the bus.
+ */
+@Injectable()
+export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly table = new WindowTable();
+  private stopWatch: (() => void) | undefined;
+  private stopped = false;
+  private fault = 'model windows have not been read yet';
+
+  constructor(private readonly buckets: WatchableBuckets) {}
+
+  onApplicationBootstrap(): void {
+    void this.follow();
+  }
+
+  onApplicationShutdown(): void {
+    this.stopped = true;
+    this.stopWatch?.();
+  }
+
+  /** Readiness check: undefined once the `seeded` marker has been seen; a cold copy would read a known window as 32 000. */
+  ready(): Promise<string | undefined> {
+    return Promise.resolve(this.table.seeded ? undefined : this.fault);
+  }
+
+  /**
+   * @param endpoint the provider's base URL; empty = its configured one
+   * @param team gives that team's override where it has one
+   * @returns 32 000 with `unknown` set for a model the registry does not know
+   */
+  get(provider: string, endpoint: string, model: string, team?: string): compaction.ModelWindow {
+    return this.table.get(provider, endpoint, model, team);
+  }
+
+  /** Every window known, for display. */
+  all(): compaction.ModelWindow[] {
+    return this.table.all();
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.stopped) {
+      try {
+        const bucket = await this.buckets.kv(windowBucket);
+        this.stopWatch = await bucket.watch((change) => this.table.apply(change));
+        this.fault = 'model registry has not published its windows yet';
+        if (this.stopped) this.stopWatch();
+        return;
+      } catch (thrown) {
+        // NATS is away or still starting: readiness says so, and the next try comes in a second.
+        this.fault = `model windows: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+  }
+}
