@@ -1,0 +1,59 @@
+import type { INestApplication } from '@nestjs/common';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Metrics } from '@nightshift/metrics';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Authenticate } from '../auth/authenticate';
+import { ApiConfig } from '../config';
+import { endpoints } from '../docs/endpoints';
+
+/** Fastify as this API needs it. */
+export function httpAdapter(config: ApiConfig): FastifyAdapter {
+  return new FastifyAdapter({ bodyLimit: config.settings.API_MAX_BODY_BYTES, routerOptions: { maxParamLength: 300 } });
+}
+
+/** Call between making the application and starting it: bodies, keys and figures of every request. */
+export function prepareHttp(app: INestApplication): void {
+  const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
+  readBodies(fastify);
+  checkKeys(fastify, app.get(Authenticate), app.get(ApiConfig).settings.API_RATE_PER_MINUTE);
+  count(fastify, app.get(Metrics));
+}
+
+function readBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  // Clients that always send a content type send it with an empty body too.
+  fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
+    try {
+      done(null, body === '' ? undefined : JSON.parse(body as string));
+    } catch (error) {
+      done(Object.assign(error as Error, { statusCode: 400 }));
+    }
+  });
+}
+
+function checkKeys(fastify: FastifyInstance, authenticate: Authenticate, perMinute: number): void {
+  const byRoute = new Map(endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint]));
+  fastify.addHook('onRequest', async (request: FastifyRequest) => {
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const endpoint = byRoute.get(`${method} ${request.routeOptions.url}`);
+    // No row: an unknown path, which answers 404 to everybody. A test proves that every route has its row.
+    if (!endpoint || endpoint.role === 'public') return;
+    request.caller = await authenticate.caller(request.headers, endpoint, perMinute, Date.now());
+  });
+}
+
+function count(fastify: FastifyInstance, metrics: Metrics): void {
+  const requests = metrics.counter('http_requests');
+  const seconds = metrics.histogram('http_request_duration_seconds');
+  fastify.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    requests.inc({ route, status: statusClass(reply.statusCode) });
+    if (!route.endsWith('/events')) seconds.observe({ route }, reply.elapsedTime / 1000);
+  });
+}
+
+function statusClass(status: number): '2xx' | '3xx' | '4xx' | '5xx' {
+  if (status >= 500) return '5xx';
+  if (status >= 400) return '4xx';
+  return status >= 300 ? '3xx' : '2xx';
+}
