@@ -7,7 +7,7 @@ import type { BucketChange } from './window-table';
 
 /** The part of the bus that a reader needs. */
 export interface WatchableBuckets {
-  kv(bucket: string): Promise<{ watch(onChange: (change: BucketChange) => void): Promise<() => void> }>;
+  kv(bucket: string): Promise<{ watch(onChange: (change: BucketChange) => void): Promise<{ stop(): void }> }>;
 }
 
 const retryMs = 1_000;
@@ -19,7 +19,7 @@ const retryMs = 1_000;
 @Injectable()
 export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly table = new WindowTable();
-  private stopWatch: (() => void) | undefined;
+  private watch: { stop(): void } | undefined;
   private stopped = false;
   private fault = 'model windows have not been read yet';
 
@@ -31,7 +31,7 @@ export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationShutdown(): void {
     this.stopped = true;
-    this.stopWatch?.();
+    this.watch?.stop();
   }
 
   /** Readiness check: undefined once the `seeded` marker has been seen; a cold copy would read a known window as 32 000. */
@@ -57,9 +57,9 @@ export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdo
     while (!this.stopped) {
       try {
         const bucket = await this.buckets.kv(windowBucket);
-        this.stopWatch = await bucket.watch((change) => this.table.apply(change));
+        this.watch = await bucket.watch((change) => this.table.apply(change));
         this.fault = 'model registry has not published its windows yet';
-        if (this.stopped) this.stopWatch();
+        if (this.stopped) this.watch.stop();
         return;
       } catch (thrown) {
         // NATS is away or still starting: readiness says so, and the next try comes in a second.
