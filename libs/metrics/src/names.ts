@@ -126,6 +126,7 @@ export const metricTable = {
   task_states: gauge('Tasks by state.', {
     state: ['running', 'compacting', 'waiting', 'paused', 'cancelling', 'completed', 'failed', 'cancelled'],
   }),
+  tasks_stalled: gauge('Tasks that should be working and have recorded no outcome for 15 minutes.'),
   task_steps: counter('Steps by what they did.', {
     action: ['complete', 'tools', 'compact', 'wait', 'finish', 'cancel', 'none'],
   }),
@@ -174,6 +175,7 @@ export const metricTable = {
   queue_pending: gauge('Messages of a queue not yet delivered.', { route: open }),
   queue_in_flight: gauge('Messages of a queue delivered and not yet acknowledged.', { route: open }),
   queue_oldest_seconds: gauge('Age of the oldest message of a queue.', { route: open }),
+  queue_waiting_pulls: gauge('Pull requests of workers that wait for a message of a queue: 0 means nobody works on it.', { route: open }),
   dead_letters_waiting: gauge('Dead letters waiting for a decision.'),
 
   // http
