@@ -1,4 +1,5 @@
 import type { tool, transcript } from '@nightshift/contracts';
+import type { LabelsOf, NamesOf } from '@nightshift/metrics';
 import type { TaskDetails } from './task-details';
 import type { TaskRow } from './task-row';
 
@@ -58,10 +59,15 @@ export interface ClosedCall {
   readonly result: transcript.ToolResult;
 }
 
-export interface CountDraft {
-  readonly metric: string;
+export type CountDraft = {
+  readonly metric: NamesOf<'counter'>;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+};
+
+/** A counter to raise once the outcome is committed. */
+export function count<K extends NamesOf<'counter'>>(metric: K, labels: LabelsOf<K>, value = 1): CountDraft {
+  return { metric, labels: labels as Readonly<Record<string, string>>, value };
 }
 
 /** An outcome that changes nothing yet. */

@@ -77,6 +77,8 @@ export interface UsageMark {
   readonly input: number;
   readonly generation: number;
   readonly through: number;
+  /** `sums.estimate` as of the request: what was appended since is the difference. */
+  readonly viewEstimate: number;
   readonly provider: string;
   readonly model: string;
   readonly prefix: string;
@@ -86,6 +88,8 @@ export interface UsageMark {
 /** What was last shown to people and measured against. Tokens. */
 export interface Figures {
   readonly measured: number;
+  /** System prompt, schemas, first message, goal and plan: what no pass can change. */
+  readonly fixed: number;
   readonly threshold: number;
   readonly effective: number;
   readonly window: number;
@@ -129,7 +133,7 @@ export interface Spend {
 export function newMemory(maxIterations: number, hasWorkspace: boolean): Memory {
   return {
     sums: { generation: 0, through: 0, estimate: 0 },
-    figures: { measured: 0, threshold: 0, effective: 0, window: 0, source: '' },
+    figures: { measured: 0, fixed: 0, threshold: 0, effective: 0, window: 0, source: '' },
     over: false,
     breaker: { failures: 0, open: false, measuredAtFailure: 0, provider: '', model: '' },
     refill: { passes: [], level: 0 },

@@ -59,10 +59,16 @@ export function parseArguments(name: string, argumentsJson: string): ParsedArgum
   try {
     raw = JSON.parse(argumentsJson === '' ? '{}' : argumentsJson);
   } catch (error) {
-    return { ok: false, fault: `The arguments of ${name} are not valid JSON (${(error as Error).message}). Send the call again.` };
+    return {
+      ok: false,
+      fault: `The arguments of ${name} are not valid JSON (${(error as Error).message}). Send the call again.`,
+    };
   }
   const parsed = known.arguments.safeParse(raw);
   if (parsed.success) return { ok: true, value: parsed.data };
   const faults = parsed.error.issues.map(({ path, message }) => `${path.map(String).join('.') || '(arguments)'}: ${message}`);
-  return { ok: false, fault: `The arguments of ${name} are wrong. ${faults.join('; ')}. Send the call again with this corrected.` };
+  return {
+    ok: false,
+    fault: `The arguments of ${name} are wrong. ${faults.join('; ')}. Send the call again with this corrected.`,
+  };
 }

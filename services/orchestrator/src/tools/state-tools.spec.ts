@@ -2,7 +2,10 @@ import { newCriteria, runStateTool } from './state-tools';
 import { parseArguments } from './catalogue';
 
 const open = { criteria: newCriteria(['tests pass', 'docs updated']), plan: [] };
-const done = { criteria: open.criteria.map((criterion) => ({ ...criterion, done: true, evidence: 'npm test: 12 passed' })), plan: [] };
+const done = {
+  criteria: open.criteria.map((criterion) => ({ ...criterion, done: true, evidence: 'npm test: 12 passed' })),
+  plan: [],
+};
 
 describe('state tools', () => {
   it('a criterion is marked only with its evidence, and the rest is named', () => {
@@ -38,7 +41,10 @@ describe('state tools', () => {
   });
 
   it('ask_user parks the task with the question', () => {
-    expect(runStateTool(open, 'ask_user', { question: 'Which port?' })).toMatchObject({ waits: true, details: { question: 'Which port?' } });
+    expect(runStateTool(open, 'ask_user', { question: 'Which port?' })).toMatchObject({
+      waits: true,
+      details: { question: 'Which port?' },
+    });
   });
 });
 
@@ -46,7 +52,12 @@ describe('arguments of a call', () => {
   it.each([
     ['a made-up tool is named with the real ones', 'format_disk', '{}', /^There is no tool "format_disk"\. Tools: read_file, /],
     ['broken JSON is said to be that', 'finish', '{"result": ', /^The arguments of finish are not valid JSON/],
-    ['every fault is listed with its place', 'mark_criterion', '{"id": "", "evidence": "ok"}', /id: .*; evidence: expected at least 10/],
+    [
+      'every fault is listed with its place',
+      'mark_criterion',
+      '{"id": "", "evidence": "ok"}',
+      /id: .*; evidence: expected at least 10/,
+    ],
     ['a name of the object prototype is not a tool', 'constructor', '{}', /^There is no tool/],
   ])('%s', (_title, name, text, fault) => {
     expect(parseArguments(name, text)).toEqual({ ok: false, fault: expect.stringMatching(fault) });

@@ -33,7 +33,9 @@ const handlers: { readonly [Name in StateToolName]: Handler<Name> } = {
     const known = details.criteria.find((criterion) => criterion.id === id);
     if (!known) return refuse(`There is no criterion "${id}". Criteria:\n${criteriaText(details.criteria)}`);
     if (known.done) return { text: `Criterion ${id} was marked done before; its evidence stays.`, isError: false };
-    const criteria = details.criteria.map((criterion) => (criterion.id === id ? { ...criterion, done: true, evidence } : criterion));
+    const criteria = details.criteria.map((criterion) =>
+      criterion.id === id ? { ...criterion, done: true, evidence } : criterion,
+    );
     const open = criteria.filter(({ done }) => !done);
     const rest = open.length === 0 ? 'All criteria are done: call finish.' : `Open:\n${criteriaText(open)}`;
     return { text: `Criterion ${id} is done. ${rest}`, isError: false, details: { criteria } };

@@ -16,7 +16,8 @@ export function wavesOf(calls: readonly WaveCall[]): readonly number[] {
   let wave = -1;
   calls.forEach((call, index) => {
     const before = calls[index - 1];
-    const joins = before !== undefined && before.place === call.place && (call.place === 'state' || (readsOnly(before) && readsOnly(call)));
+    const joins =
+      before !== undefined && before.place === call.place && (call.place === 'state' || (readsOnly(before) && readsOnly(call)));
     if (!joins) wave += 1;
     waves.push(wave);
   });
