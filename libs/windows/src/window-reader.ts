@@ -1,5 +1,3 @@
-import { Injectable } from '@nestjs/common';
-import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { compaction } from '@nightshift/contracts';
 import { windowBucket } from './window-keys';
 import { WindowTable } from './window-table';
@@ -14,25 +12,13 @@ const retryMs = 1_000;
 
 /**
  * The window of every model, from a local copy of the registry's bucket: no request on the hot path. Last known windows
- * keep serving while the registry or NATS is away. Provide it with a factory that gets the bus.
+ * keep serving while the registry or NATS is away. WindowsModule connects it to the bus.
  */
-@Injectable()
-export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdown {
+export class WindowReader {
   private readonly table = new WindowTable();
   private watch: { stop(): void } | undefined;
   private stopped = false;
   private fault = 'model windows have not been read yet';
-
-  constructor(private readonly buckets: WatchableBuckets) {}
-
-  onApplicationBootstrap(): void {
-    void this.follow();
-  }
-
-  onApplicationShutdown(): void {
-    this.stopped = true;
-    this.watch?.stop();
-  }
 
   /** Readiness check: undefined once the `seeded` marker has been seen; a cold copy would read a known window as 32 000. */
   ready(): Promise<string | undefined> {
@@ -53,10 +39,11 @@ export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdo
     return this.table.all();
   }
 
-  private async follow(): Promise<void> {
+  /** Watches the bucket until stopped; resolves once the watch stands. */
+  async follow(buckets: WatchableBuckets): Promise<void> {
     while (!this.stopped) {
       try {
-        const bucket = await this.buckets.kv(windowBucket);
+        const bucket = await buckets.kv(windowBucket);
         this.watch = await bucket.watch((change) => this.table.apply(change));
         this.fault = 'model registry has not published its windows yet';
         if (this.stopped) this.watch.stop();
@@ -67,5 +54,10 @@ export class WindowReader implements OnApplicationBootstrap, OnApplicationShutdo
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.watch?.stop();
   }
 }
