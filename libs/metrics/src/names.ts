@@ -26,16 +26,25 @@ export interface HistogramRow {
   /** Upper edges; the objective of the metric is one of them. */
   readonly buckets: readonly number[];
 }
+type Labelled<R, L> = Omit<R, 'labels'> & { readonly labels: L };
 export type MetricRow = CounterRow | GaugeRow | HistogramRow;
 
-function counter<const L extends LabelTable = NoLabels>(help: string, labels: L = {} as L) {
-  return { type: 'counter', help, labels } as const;
+const noLabels: NoLabels = {};
+
+function counter(help: string): Labelled<CounterRow, NoLabels>;
+function counter<const L extends LabelTable>(help: string, labels: L): Labelled<CounterRow, L>;
+function counter(help: string, labels: LabelTable = noLabels): CounterRow {
+  return { type: 'counter', help, labels };
 }
-function gauge<const L extends LabelTable = NoLabels>(help: string, labels: L = {} as L) {
-  return { type: 'gauge', help, labels } as const;
+function gauge(help: string): Labelled<GaugeRow, NoLabels>;
+function gauge<const L extends LabelTable>(help: string, labels: L): Labelled<GaugeRow, L>;
+function gauge(help: string, labels: LabelTable = noLabels): GaugeRow {
+  return { type: 'gauge', help, labels };
 }
-function histogram<const L extends LabelTable = NoLabels>(help: string, buckets: readonly number[], labels: L = {} as L) {
-  return { type: 'histogram', help, labels, buckets } as const;
+function histogram(help: string, buckets: readonly number[]): Labelled<HistogramRow, NoLabels>;
+function histogram<const L extends LabelTable>(help: string, buckets: readonly number[], labels: L): Labelled<HistogramRow, L>;
+function histogram(help: string, buckets: readonly number[], labels: LabelTable = noLabels): HistogramRow {
+  return { type: 'histogram', help, buckets, labels };
 }
 
 /** Seconds. Objective of a request inside the platform: 50 ms. */
@@ -175,7 +184,9 @@ export const metricTable = {
   queue_pending: gauge('Messages of a queue not yet delivered.', { route: open }),
   queue_in_flight: gauge('Messages of a queue delivered and not yet acknowledged.', { route: open }),
   queue_oldest_seconds: gauge('Age of the oldest message of a queue.', { route: open }),
-  queue_waiting_pulls: gauge('Pull requests of workers that wait for a message of a queue: 0 means nobody works on it.', { route: open }),
+  queue_waiting_pulls: gauge('Pull requests of workers that wait for a message of a queue: 0 means nobody works on it.', {
+    route: open,
+  }),
   dead_letters_waiting: gauge('Dead letters waiting for a decision.'),
 
   // http

@@ -1,0 +1,188 @@
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { AddressInfo } from 'node:net';
+import type { INestApplicationContext, INestMicroservice, Type } from '@nestjs/common';
+import { describeConfig, secretValues, serviceSettings } from '@nightshift/config';
+import { NightshiftError } from '@nightshift/contracts';
+import { createLogger, createMetrics, initTracing, startOperationsServer, type Logger } from '@nightshift/metrics';
+import { Bus, type BusSettings } from '../bus';
+import { BusModule } from './bus.module';
+import { NestLogger } from './nest-logger';
+import { RethrowFilter } from './rethrow.filter';
+import type { RunningService, ServiceOptions } from './service-options';
+import { BusStrategy } from './strategy';
+
+@Module({})
+class RootModule {}
+
+function loggerOf(options: ServiceOptions): Logger {
+  if (options.logger) return options.logger;
+  const { config, settings = serviceSettings } = options;
+  return createLogger({
+    service: options.service,
+    level: config.LOG_LEVEL,
+    instance: config.INSTANCE_ID,
+    secrets: secretValues(settings, config as never),
+    ...(options.version === undefined ? {} : { version: options.version }),
+  });
+}
+
+function busSettings(options: ServiceOptions): BusSettings {
+  const { config } = options;
+  const settings: BusSettings = {
+    url: config.NATS_URL,
+    service: options.service,
+    instance: config.INSTANCE_ID,
+    ackWaitMs: config.ACK_WAIT_MS,
+    onDrift: config.NATS_DRIFT,
+  };
+  if (config.NATS_USER !== undefined) settings.user = config.NATS_USER;
+  if (config.NATS_PASSWORD !== undefined) settings.password = config.NATS_PASSWORD;
+  if (config.NATS_CA_FILE !== undefined) settings.caFile = config.NATS_CA_FILE;
+  if (options.timings !== undefined) settings.timings = options.timings;
+  return settings;
+}
+
+/**
+ * Boots a service: operations server (not ready), NATS, the Nest application with its handlers, streams and consumers, HTTP.
+ * Throws FAILED_PRECONDITION when handlers, streams or consumers differ from the routes table.
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  const { config, service } = options;
+  const metrics = createMetrics(service);
+  metrics.gauge('build_info').set({ service, version: options.version ?? '0.1.0', instance: config.INSTANCE_ID }, 1);
+  const logger = loggerOf(options);
+  const tracing = initTracing({
+    service,
+    instance: config.INSTANCE_ID,
+    ...(config.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT } : {}),
+  });
+  logger.info({ config: describeConfig(options.settings ?? serviceSettings, config as never) }, 'configuration');
+
+  let state: 'starting' | 'running' | 'stopping' = 'starting';
+  let strategy: BusStrategy | undefined;
+  const operations = await startOperationsServer({
+    port: config.METRICS_PORT,
+    host: config.METRICS_HOST,
+    metrics,
+    ready: async () => {
+      if (state !== 'running' || strategy === undefined) return [`service: ${state}`];
+      const checks = await Promise.all((options.ready ?? []).map((check) => check()));
+      return [...strategy.faults(Date.now()), ...checks.flatMap((fault) => fault ?? [])];
+    },
+  });
+
+  let bus: Bus | undefined;
+  let app: (INestApplicationContext & { close(): Promise<void> }) | undefined;
+  let stopped: Promise<void> | undefined;
+  async function shutDown(): Promise<void> {
+    state = 'stopping';
+    // Work in flight may still need the HTTP side and the database, so both close after the last handler.
+    await strategy?.drain(config.SHUTDOWN_GRACE_MS);
+    await options.onShutdown?.();
+    await app?.close();
+    await bus?.close();
+    await operations.close();
+    await tracing.shutdown();
+  }
+  const stop = (): Promise<void> => (stopped ??= shutDown());
+
+  try {
+    bus = await Bus.connect(busSettings(options), metrics, logger);
+    strategy = new BusStrategy(bus, options);
+    const root = { module: RootModule, imports: [BusModule.forRoot(bus, metrics, logger, config), options.module] };
+    const httpPort = await boot(root, strategy, options, logger, (one) => (app = one));
+    state = 'running';
+    logger.info({ operations: operations.url, ...(httpPort === undefined ? {} : { httpPort }) }, 'ready');
+    const running = app as INestApplicationContext;
+    return {
+      bus,
+      metrics,
+      logger,
+      operations,
+      ...(httpPort === undefined ? {} : { httpPort }),
+      get: <T>(token: Type<T> | symbol | string) => running.get<T>(token, { strict: false }),
+      stop,
+    };
+  } catch (error) {
+    await stop().catch((second: unknown) => logger.error({ error: second }, 'could not stop after a failed start'));
+    throw NightshiftError.from(error);
+  }
+}
+
+async function boot(
+  root: { module: Type },
+  strategy: BusStrategy,
+  options: ServiceOptions,
+  logger: Logger,
+  keep: (app: INestApplicationContext & { close(): Promise<void> }) => void,
+): Promise<number | undefined> {
+  const nest = { logger: new NestLogger(logger), abortOnError: false } as const;
+  if (options.http === undefined) {
+    const app: INestMicroservice = await NestFactory.createMicroservice(root, { ...nest, strategy });
+    keep(app);
+    app.useGlobalFilters(new RethrowFilter());
+    await app.listen();
+    return undefined;
+  }
+  const { adapter, host, port, prepare } = options.http;
+  const app = await NestFactory.create(root, adapter, nest);
+  keep(app);
+  const messages = app.connectMicroservice({ strategy }, { inheritAppConfig: false });
+  messages.useGlobalFilters(new RethrowFilter());
+  await prepare?.(app);
+  await app.startAllMicroservices();
+  try {
+    await app.listen(port, host);
+  } catch (cause) {
+    throw new NightshiftError(
+      'UNAVAILABLE',
+      `cannot listen on ${host}:${port} (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`,
+      { cause },
+    );
+  }
+  return (app.getHttpServer() as { address(): AddressInfo }).address().port;
+}
+
+/** Exit codes: 78 = the configuration or its surroundings are wrong (EX_CONFIG), 1 = anything else. */
+function exitCode(error: NightshiftError): number {
+  return error.code === 'INVALID_ARGUMENT' || error.code === 'FAILED_PRECONDITION' ? 78 : 1;
+}
+
+/**
+ * The whole life of a service process: boots, runs until SIGTERM or SIGINT, drains, exits. `options` may be a function, so that
+ * a faulty configuration ends as a readable list of faults with exit code 78.
+ */
+export async function runService(
+  options: ServiceOptions | (() => ServiceOptions | Promise<ServiceOptions>),
+): Promise<RunningService> {
+  try {
+    const running = await startService(typeof options === 'function' ? await options() : options);
+    const end = (signal: string): void => {
+      running.logger.info({ signal }, 'draining');
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          running.logger.error({ error }, 'could not drain');
+          process.exit(1);
+        },
+      );
+    };
+    process.once('SIGTERM', () => end('SIGTERM'));
+    process.once('SIGINT', () => end('SIGINT'));
+    void running.bus.connection.closed().then((error) => {
+      // Nothing but our own drain closes it; anything else ends the process, so that a supervisor starts a fresh one.
+      if (error) {
+        running.logger.fatal({ error }, 'the connection to NATS is gone for good');
+        process.exit(1);
+      }
+    });
+    return running;
+  } catch (error) {
+    const fault = NightshiftError.from(error);
+    process.stderr.write(`${fault.message}\n`);
+    if (fault.code === 'INTERNAL' && fault.cause instanceof Error) process.stderr.write(`${fault.cause.stack}\n`);
+    process.exit(exitCode(fault));
+  }
+}
