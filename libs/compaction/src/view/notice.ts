@@ -1,0 +1,6 @@
+import type { transcript } from '@nightshift/contracts';
+
+/** How a notice by the platform reads in the view. */
+export function noticeText(note: transcript.Note): string {
+  return `[platform notice: ${note.kind}] ${note.text}`;
+}
