@@ -16,7 +16,7 @@ export const layers = {
   'libs/local-stack': ['contracts', 'config', 'db'],
   'libs/model-simulator': [],
   'libs/cli': ['contracts', 'config', 'metrics', 'compaction', 'local-stack', 'db', 'bus'],
-  infra: ['contracts', 'metrics', 'config'],
+  infra: ['contracts', 'metrics', 'config', 'bus'],
   'libs/testing': [...service, 'local-stack', 'model-simulator'],
   'services/api': service,
   'services/orchestrator': service,

@@ -1,0 +1,159 @@
+import { inboxPrefix, keepAliveSubject, streamName, consumerName } from '@nightshift/bus';
+import { routes, serviceNames, type Route, type ServiceName } from '@nightshift/contracts';
+
+export interface Permissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+/** KV bucket → who writes it; everybody listed in `readers` watches it. */
+export const buckets: Readonly<Record<string, { writer: ServiceName; readers: readonly ServiceName[] }>> = {
+  windows: { writer: 'model-registry', readers: ['orchestrator', 'compactor', 'provider-gateway', 'api'] },
+  provider_health: { writer: 'provider-gateway', readers: [] },
+};
+
+/** Object-store buckets of bodies above the server's limit, by time-out in seconds. */
+const claimBuckets = [60, 600, 3600].map((seconds) => `claims_${seconds}`);
+
+const all = Object.values(routes) as Route[];
+const withKey = (route: Route) =>
+  route.key === 'none' ? route.subject : `${route.subject}.${route.key === 'team-task' ? '*.*' : '*'}`;
+const has = (services: readonly ServiceName[], service: ServiceName) => services.includes(service);
+
+/** What a service may do with a stream: look, create it when it is missing, nothing else. */
+const streamApi = (stream: string) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.CREATE.${stream}`];
+const durableApi = (stream: string, durable: string) => [
+  `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.${durable}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+  `$JS.ACK.${stream}.${durable}.>`,
+];
+/** Reading a stream with a consumer of one's own that vanishes with the process. */
+const ephemeralApi = (stream: string) => [
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+  `$JS.API.CONSUMER.INFO.${stream}.*`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.FC.${stream}.>`,
+];
+
+function publishOf(route: Route, service: ServiceName): string[] {
+  const stream = streamName(route);
+  const sends = has(route.senders, service);
+  switch (route.delivery) {
+    case 'request':
+      return sends ? [withKey(route), ...(route.long ? [keepAliveSubject(route.owner, '*')] : [])] : [];
+    case 'live':
+      return route.owner === service ? [withKey(route)] : [];
+    case 'event':
+      if (route.owner === service) return [route.subject, ...streamApi(stream)];
+      return sends ? [...streamApi(stream), ...ephemeralApi(stream)] : [];
+    case 'command': {
+      const own = route.owner === service ? durableApi(stream, route.key === 'none' ? consumerName(service) : '*') : [];
+      // Senders read the depth of the queue; the sender of a keyed command creates and deletes the durables of runners that come and go.
+      const sent = sends ? [withKey(route), `$JS.API.CONSUMER.INFO.${stream}.*`] : [];
+      const keyed =
+        sends && route.key !== 'none'
+          ? [...durableApi(stream, '*'), `$JS.API.CONSUMER.DELETE.${stream}.*`, `$JS.API.STREAM.PURGE.${stream}`]
+          : [];
+      return own.length + sent.length > 0 ? [...streamApi(stream), ...own, ...sent, ...keyed] : [];
+    }
+  }
+}
+
+function subscribeOf(route: Route, service: ServiceName): string[] {
+  if (route.delivery === 'request' && has(route.answeredBy, service))
+    return [withKey(route), ...(route.long ? [keepAliveSubject(service, '*')] : [])];
+  if (route.delivery === 'live' && has(route.senders, service)) return [withKey(route)];
+  return [];
+}
+
+function bucketApi(stream: string, subjects: string): { read: string[]; write: string[] } {
+  return {
+    read: [
+      ...streamApi(stream),
+      ...ephemeralApi(stream),
+      `$JS.API.DIRECT.GET.${stream}`,
+      `$JS.API.DIRECT.GET.${stream}.>`,
+      `$JS.API.STREAM.MSG.GET.${stream}`,
+    ],
+    write: [subjects],
+  };
+}
+
+/**
+ * The least a service needs, derived from the routes table: what it sends, what it answers, its own replies and its own
+ * consumers. Replies to requests are allowed by the server as answers (`allow_responses`), not as subjects.
+ */
+export function permissionsOf(service: ServiceName): Permissions {
+  const publish = all.flatMap((route) => publishOf(route, service));
+  for (const [bucket, { writer, readers }] of Object.entries(buckets)) {
+    const api = bucketApi(`KV_${bucket}`, `$KV.${bucket}.>`);
+    if (writer === service) publish.push(...api.read, ...api.write);
+    else if (has(readers, service)) publish.push(...api.read);
+  }
+  for (const bucket of claimBuckets) {
+    const api = bucketApi(`OBJ_${bucket}`, `$O.${bucket}.>`);
+    publish.push(...api.read, ...api.write, `$JS.API.STREAM.PURGE.OBJ_${bucket}`);
+  }
+  publish.push('$JS.API.INFO');
+  const subscribe = [...all.flatMap((route) => subscribeOf(route, service)), `${inboxPrefix(service)}.>`];
+  return { publish: [...new Set(publish)].sort(), subscribe: [...new Set(subscribe)].sort() };
+}
+
+/** The environment variable that holds a service's password. */
+export const passwordVariable = (service: ServiceName) => `NATS_PASSWORD_${service.replaceAll('-', '_').toUpperCase()}`;
+
+export interface ServerOptions {
+  readonly storeDir: string;
+  /** Literal passwords for tests; a deployment reads them from the server's environment. */
+  readonly password?: (service: ServiceName) => string;
+  readonly port?: number;
+  readonly monitorPort?: number;
+  readonly host?: string;
+}
+
+/** `nats.conf`: one account, one user per service, JetStream with our limits. */
+export function natsConfig({ storeDir, password, port = 4222, monitorPort = 8222, host = '0.0.0.0' }: ServerOptions): string {
+  const list = (subjects: readonly string[]) => subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n');
+  const users = serviceNames.map((service) => {
+    const { publish, subscribe } = permissionsOf(service);
+    return `      {
+        user: ${JSON.stringify(service)}
+        password: ${password ? JSON.stringify(password(service)) : `$${passwordVariable(service)}`}
+        permissions: {
+          publish: [
+${list(publish)}
+          ]
+          subscribe: [
+${list(subscribe)}
+          ]
+          # A reply may be several messages: heartbeats, then the result.
+          allow_responses: { max: 100000, expires: "1h" }
+        }
+      }`;
+  });
+  return `host: ${host}
+port: ${port}
+# For probes, Prometheus exporters and the scaler of the compactor; keep it inside the cluster.
+http: "${host}:${monitorPort}"
+server_name: nightshift
+max_payload: 8388608
+jetstream: {
+  store_dir: ${JSON.stringify(storeDir)}
+  max_memory_store: 64M
+  max_file_store: 8G
+}
+accounts: {
+  NIGHTSHIFT: {
+    jetstream: { max_memory: 64M, max_file: 8G, max_streams: 64, max_consumers: 4096 }
+    users: [
+${users.join('\n')}
+    ]
+  }
+}
+`;
+}
