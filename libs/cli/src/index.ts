@@ -1,1 +1,3 @@
-export {};
+export { Api } from './client/api';
+export { findAddress } from './client/address';
+export { programOf } from './program';

@@ -1,8 +1,9 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { DatabaseModule } from '@nightshift/db';
+import { Pool } from '@nightshift/db';
 import { AuditStore } from './audit/audit.store';
 import { Authenticate } from './auth/authenticate';
+import { BootstrapRunner } from './auth/bootstrap.runner';
 import { KeysController } from './auth/keys.controller';
 import { KeysStore } from './auth/keys.store';
 import { ApiConfig } from './config';
@@ -17,11 +18,17 @@ import { TaskCalls } from './tasks/task-calls';
 import { TaskReadsController } from './tasks/task-reads.controller';
 
 @Module({})
-export class ApiModule {
-  static of(config: ApiConfig): DynamicModule {
+export class ApiModule implements OnApplicationShutdown {
+  constructor(@Inject(Pool) private readonly pool: Pool) {}
+
+  /** After the last HTTP request: those in flight still read and write. */
+  onApplicationShutdown(): Promise<void> {
+    return this.pool.end();
+  }
+
+  static of(config: ApiConfig, pool: Pool): DynamicModule {
     return {
       module: ApiModule,
-      imports: [DatabaseModule.forRoot(config.settings)],
       controllers: [
         TaskActionsController,
         TaskReadsController,
@@ -33,10 +40,12 @@ export class ApiModule {
       ],
       providers: [
         { provide: ApiConfig, useValue: config },
+        { provide: Pool, useValue: pool },
         { provide: APP_FILTER, useClass: ProblemFilter },
         KeysStore,
         AuditStore,
         Authenticate,
+        BootstrapRunner,
         TaskCalls,
         EventsHub,
       ],

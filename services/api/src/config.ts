@@ -1,5 +1,5 @@
 import { databaseSettings, integer, loadConfig, loadNightshiftFile, secret, serviceSettings } from '@nightshift/config';
-import type { NightshiftFile } from '@nightshift/config';
+import type { Environment, NightshiftFile } from '@nightshift/config';
 import { z } from 'zod';
 
 export const apiSettings = {
@@ -13,6 +13,8 @@ export const apiSettings = {
   API_RATE_PER_MINUTE: integer({ min: 1 }).default(6_000),
   /** The admin key of this installation; made and printed at the first start when absent. */
   BOOTSTRAP_KEY: secret(z.string()).optional(),
+  /** The file it comes from, if any: read again at SIGHUP. */
+  BOOTSTRAP_KEY_FILE: z.string().optional(),
   NIGHTSHIFT_FILE: z.string().optional(),
 } as const;
 
@@ -23,13 +25,11 @@ export class ApiConfig {
   constructor(
     readonly settings: Settings,
     readonly file: NightshiftFile,
-    /** Where the bootstrap key was read from; SIGHUP reads it again. */
-    readonly bootstrapFile: string | undefined,
   ) {}
 }
 
 /** @throws NightshiftError INVALID_ARGUMENT listing every problem of the environment, or of nightshift.yaml. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): ApiConfig {
+export function readConfig(env?: Environment): ApiConfig {
   const settings = loadConfig(apiSettings, env);
-  return new ApiConfig(settings, loadNightshiftFile(settings.NIGHTSHIFT_FILE), env.BOOTSTRAP_KEY_FILE);
+  return new ApiConfig(settings, loadNightshiftFile(settings.NIGHTSHIFT_FILE));
 }

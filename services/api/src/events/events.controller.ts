@@ -1,5 +1,6 @@
 import { Controller, Headers, Inject, Res } from '@nestjs/common';
 import { NightshiftError, routes, task } from '@nightshift/contracts';
+import { type GaugeOf, Metrics } from '@nightshift/metrics';
 import type { FastifyReply } from 'fastify';
 import type { Caller } from '../auth/keys';
 import { From, Input, Serves, type InputOf } from '../http/endpoint';
@@ -15,10 +16,15 @@ const pageSize = 200;
 
 @Controller()
 export class EventsController {
+  private readonly open: GaugeOf<'sse_streams'>;
+
   constructor(
     @Inject(TaskCalls) private readonly calls: TaskCalls,
     @Inject(EventsHub) private readonly hub: EventsHub,
-  ) {}
+    @Inject(Metrics) metrics: Metrics,
+  ) {
+    this.open = metrics.gauge('sse_streams');
+  }
 
   @Serves(eventEndpoints.follow)
   async follow(
@@ -33,6 +39,7 @@ export class EventsController {
     await this.calls.ask(routes.taskGet, from, { taskId: id });
     reply.hijack();
     const stream = new SseResponse(reply.raw);
+    this.open.inc();
     const signal = AbortSignal.any([stream.closed, this.hub.shutdown]);
     const source = {
       query: (afterSeq: number) => this.calls.ask(routes.taskEvents, from, { taskId: id, afterSeq, limit: pageSize }),
@@ -53,6 +60,8 @@ export class EventsController {
     } catch (thrown) {
       // A stream reports its own failure as its last event.
       stream.end('error', { ...problemOf(NightshiftError.from(thrown), `/v1/tasks/${id}/events`) });
+    } finally {
+      this.open.dec();
     }
   }
 }

@@ -1,32 +1,40 @@
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { NightshiftError } from '@nightshift/contracts';
 import { Metrics } from '@nightshift/metrics';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticate } from '../auth/authenticate';
 import { ApiConfig } from '../config';
 import { endpoints } from '../docs/endpoints';
 
-/** Fastify as this API needs it. */
-export function httpAdapter(config: ApiConfig): FastifyAdapter {
-  return new FastifyAdapter({ bodyLimit: config.settings.API_MAX_BODY_BYTES, routerOptions: { maxParamLength: 300 } });
+/** Nest's own parsers refuse an empty body that has a content type, and read forms, which this API does not speak. */
+class ApiAdapter extends FastifyAdapter {
+  override registerParserMiddleware(): void {
+    readBodies(this.getInstance() as unknown as FastifyInstance);
+  }
 }
 
-/** Call between making the application and starting it: bodies, keys and figures of every request. */
+/** Fastify as this API needs it. */
+export function httpAdapter(config: ApiConfig): FastifyAdapter {
+  return new ApiAdapter({ bodyLimit: config.settings.API_MAX_BODY_BYTES, routerOptions: { maxParamLength: 300 } });
+}
+
+/** Call between making the application and starting it: keys and figures of every request. */
 export function prepareHttp(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
-  readBodies(fastify);
   checkKeys(fastify, app.get(Authenticate), app.get(ApiConfig).settings.API_RATE_PER_MINUTE);
   count(fastify, app.get(Metrics));
 }
 
+// Clients that always send a content type send it with an empty body too.
 function readBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  // Clients that always send a content type send it with an empty body too.
   fastify.addContentTypeParser('application/json', { parseAs: 'string' }, (_, body, done) => {
     try {
       done(null, body === '' ? undefined : JSON.parse(body as string));
     } catch (error) {
-      done(Object.assign(error as Error, { statusCode: 400 }));
+      const faults = [`body: expected JSON, ${(error as Error).message}`];
+      done(new NightshiftError('INVALID_ARGUMENT', 'the request cannot be read', { faults, cause: error }));
     }
   });
 }
