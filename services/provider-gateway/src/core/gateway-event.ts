@@ -1,0 +1,25 @@
+import type { llm, NightshiftError } from '@nightshift/contracts';
+
+/**
+ * What one model call tells while it runs. The last event is `finished` or `failed`, exactly one of them; nothing is
+ * thrown beside it. Content is only ever of one attempt: before the first piece a call may move on to another provider,
+ * after it a fault ends the call.
+ */
+export type GatewayEvent =
+  | { kind: 'attempt'; number: number; provider: string; model: string }
+  | { kind: 'text'; text: string }
+  | { kind: 'reasoning'; text: string }
+  | { kind: 'tool_call'; providerId: string; name: string }
+  | { kind: 'tool_call_arguments'; json: string }
+  | { kind: 'finished'; reply: llm.CompleteReply }
+  | { kind: 'failed'; error: NightshiftError; attempts: llm.Attempt[] };
+
+/** What stands around a request: who asks, until when, and the way to stop it. */
+export interface CallContext {
+  team: string;
+  signal: AbortSignal;
+  /** Absolute, milliseconds. */
+  deadlineMs: number;
+  /** Ask for one body instead of a stream; no deltas then. */
+  unstreamed?: boolean;
+}

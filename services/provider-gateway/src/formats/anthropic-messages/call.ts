@@ -1,0 +1,36 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { exchangeFetch } from '../../transport/fetch';
+import type { Exchange } from '../../transport/exchange';
+import type { Target } from '../format';
+import { sdkRequest, withoutEndingSlash } from '../sdk-request';
+
+const clients = new WeakMap<Target, Anthropic>();
+
+/** `null` removes a header; every credential is given explicitly so that nothing is read from the environment or a profile. */
+function clientFor(target: Target): Anthropic {
+  const known = clients.get(target);
+  if (known) return known;
+  const auth = target.quirks.auth ?? 'x-api-key';
+  const hidden = auth === 'none' || target.apiKey === '';
+  const client = new Anthropic({
+    ...(auth === 'bearer' && !hidden ? { authToken: target.apiKey } : { apiKey: target.apiKey || 'none' }),
+    baseURL: withoutEndingSlash(target.baseUrl).replace(/\/v1$/, ''),
+    defaultHeaders: { ...target.headers, ...(hidden ? { 'x-api-key': null, authorization: null } : {}) },
+    defaultQuery: { ...target.query },
+    fetch: exchangeFetch,
+    maxRetries: 0,
+    logLevel: 'off',
+    timeout: 2_147_483_647,
+  });
+  clients.set(target, client);
+  return client;
+}
+
+/** POST /v1/messages through the official SDK. */
+export function call(target: Target, body: string, exchange: Exchange): Promise<void> {
+  return sdkRequest(exchange, (options) =>
+    clientFor(target)
+      .post('/v1/messages', { ...options, body })
+      .asResponse(),
+  );
+}

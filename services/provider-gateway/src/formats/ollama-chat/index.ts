@@ -1,0 +1,20 @@
+import type { Format } from '../format';
+import { ndjsonReader } from '../../transport/frames';
+import { call } from './call';
+import { buildRequest } from './request';
+import { createDecoder, readBody } from './stream';
+import { usageNumbers } from './usage';
+
+/** POST /api/chat of Ollama. */
+export const ollamaChat: Format = {
+  name: 'ollama-chat',
+  outputIsMandatory: false,
+  build: buildRequest,
+  call,
+  frames: ndjsonReader,
+  decoder: createDecoder,
+  readBody(body) {
+    const { events, raw } = readBody(body);
+    return { events, raw, numbers: usageNumbers(raw) };
+  },
+};

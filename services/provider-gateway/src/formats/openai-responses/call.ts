@@ -1,0 +1,13 @@
+import { openAiClient } from '../openai-client';
+import type { Exchange } from '../../transport/exchange';
+import type { Target } from '../format';
+import { sdkRequest } from '../sdk-request';
+
+/** POST /responses through the official SDK. */
+export function call(target: Target, body: string, exchange: Exchange): Promise<void> {
+  return sdkRequest(exchange, (options) =>
+    openAiClient(target)
+      .post('/responses', { ...options, body })
+      .asResponse(),
+  );
+}

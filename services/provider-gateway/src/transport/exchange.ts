@@ -1,0 +1,142 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { AttemptClocks, type ClockLimits } from './clocks';
+import { TransportFault, faultOf } from './fault';
+import type { HttpClient } from './http-client';
+import { wireResponse } from './wire-response';
+
+/** An error body above this is cut: it is evidence, not an answer. */
+const maxErrorBytes = 256 * 1024;
+
+/**
+ * One HTTP exchange with a provider: its clocks, its abort, and what was seen of it. It is handed to an SDK as
+ * `fetchOptions.exchange`; the SDK prepares the request, this class performs it and keeps the raw response, because the
+ * SDKs' own errors drop envelopes that are not shaped like their vendor's.
+ */
+export class Exchange {
+  status = 0;
+  headers: IncomingHttpHeaders = {};
+  /** Whole body of an answer outside 2xx. */
+  errorText = '';
+  /** Why the body of an error status is incomplete. */
+  bodyCut = '';
+  fault: TransportFault | undefined;
+  startedAt = Date.now();
+  lastByteAt = 0;
+  closedAt = 0;
+  bytesReceived = 0;
+  requestBytes = 0;
+  private readonly clocks: AttemptClocks;
+  private request: ClientRequest | undefined;
+  private response: IncomingMessage | undefined;
+  private readonly onAbort = (): void => void this.fail(new TransportFault('aborted', 'stopped by the caller'));
+
+  constructor(
+    private readonly client: HttpClient,
+    limits: ClockLimits,
+    private readonly signal: AbortSignal,
+  ) {
+    this.clocks = new AttemptClocks(limits, (fault) => this.fail(fault));
+    if (signal.aborted) this.onAbort();
+    else signal.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  /** Performs the request; resolves when headers are there (for an error status: when the body is read, too). */
+  send(target: string, method: string, headers: Readonly<Record<string, string>>, body: string | undefined): Promise<Response> {
+    const url = new URL(target);
+    return new Promise((resolve, reject) => {
+      if (this.fault) return reject(this.fault);
+      const bytes = body === undefined ? undefined : Buffer.from(body);
+      this.requestBytes = bytes?.length ?? 0;
+      const sent = bytes === undefined ? headers : { ...headers, 'content-length': String(bytes.length) };
+      const request = this.client.request(url, { method, headers: sent });
+      this.request = request;
+      request.on('socket', (socket) => {
+        if (!socket.connecting) return this.clocks.enter('headers');
+        socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => this.clocks.enter('headers'));
+      });
+      request.on('error', (error) => {
+        this.fail(faultOf(error));
+        reject(this.fault ?? error);
+      });
+      request.on('response', (response) => {
+        this.response = response;
+        this.status = response.statusCode ?? 0;
+        this.headers = response.headers;
+        this.lastByteAt = Date.now();
+        if (this.status >= 200 && this.status < 300) {
+          this.clocks.enter('firstContent');
+          return resolve(wireResponse(this.status, this.headers, target, ''));
+        }
+        this.readErrorBody(response).then(() => resolve(wireResponse(this.status, this.headers, target, this.errorText)), reject);
+      });
+      request.end(bytes);
+    });
+  }
+
+  /** The pieces of a 2xx body, decoded. Throws the fault that cut it, if one did. */
+  async *pieces(): AsyncGenerator<string, void, undefined> {
+    const response = this.response;
+    if (!response) throw this.fault ?? new TransportFault('unreadable', 'no response to read');
+    response.setEncoding('utf8');
+    try {
+      for await (const piece of response as AsyncIterable<string>) {
+        this.lastByteAt = Date.now();
+        this.bytesReceived += piece.length;
+        this.clocks.data();
+        yield piece;
+      }
+    } catch (error) {
+      this.fail(faultOf(error));
+    }
+    if (this.fault) throw this.fault;
+    if (!response.complete) throw this.fail(new TransportFault('reset', 'the connection ended inside the body'));
+  }
+
+  /** The whole 2xx body. */
+  async text(): Promise<string> {
+    let text = '';
+    for await (const piece of this.pieces()) text += piece;
+    return text;
+  }
+
+  /** Content was seen: from here on the idle clock counts. */
+  contentSeen(): void {
+    if (!this.clocks.showsContent) this.clocks.enter('idle');
+  }
+
+  /** Ends the exchange; the first fault stays. Closing the socket is what stops the provider from generating on. */
+  fail(fault: TransportFault): TransportFault {
+    this.fault ??= fault;
+    this.clocks.stop();
+    this.response?.destroy();
+    this.request?.destroy(this.fault);
+    this.closed();
+    return this.fault;
+  }
+
+  /** Always to be called at the end: stops the clocks and, when the body was not read to its end, closes the socket. */
+  finish(): void {
+    this.clocks.stop();
+    if (this.response && !this.response.complete) this.response.destroy();
+    this.closed();
+  }
+
+  private closed(): void {
+    this.closedAt ||= Date.now();
+    this.signal.removeEventListener('abort', this.onAbort);
+  }
+
+  private async readErrorBody(response: IncomingMessage): Promise<void> {
+    response.setEncoding('utf8');
+    try {
+      for await (const piece of response as AsyncIterable<string>) {
+        this.errorText += piece;
+        if (this.errorText.length > maxErrorBytes) break;
+      }
+    } catch (error) {
+      // A status whose body was cut is still evidence; only a clock or an abort outranks it.
+      if (this.fault) throw this.fault;
+      this.bodyCut = faultOf(error).message;
+    }
+  }
+}
