@@ -2,6 +2,8 @@ export { withDatabase } from './with-database';
 export type { TestDatabase } from './with-database';
 export { withNats } from './with-nats';
 export type { TestNats } from './with-nats';
+export { startServiceModule } from './start-service-module';
+export type { ServiceModuleOptions } from './start-service-module';
 export { eventually } from './eventually';
 export type { EventuallyOptions } from './eventually';
 export { startRunServers } from './run-servers';

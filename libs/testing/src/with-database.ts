@@ -5,6 +5,7 @@ import { loadConfig } from '@nightshift/config';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { databaseUrl, templateDatabase } from './database-names';
+import { realServerTimeoutMs } from './timeouts';
 
 export interface TestDatabase {
   /** Valid inside tests and hooks. */
@@ -29,6 +30,7 @@ export function withDatabase(): TestDatabase {
   const name = `t_${randomUUID().replaceAll('-', '')}`;
   let url: string | undefined;
   let pool: Pool | undefined;
+  jest.setTimeout(realServerTimeoutMs);
   beforeAll(async () => {
     url = databaseUrl(await administer(`create database ${name} template ${templateDatabase}`), name);
     pool = createPool({ DATABASE_URL: url });

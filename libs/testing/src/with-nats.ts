@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startNats } from '@nightshift/local-stack';
 import type { RunningNats } from '@nightshift/local-stack';
+import { realServerTimeoutMs } from './timeouts';
 
 export interface TestNats {
   /** Valid inside tests and hooks. */
@@ -24,6 +25,7 @@ export function withNats(): TestNats {
     server = await startNats({ dataDir: path.join(folder, 'jetstream'), port });
     port = server.port;
   };
+  jest.setTimeout(realServerTimeoutMs);
   beforeAll(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'nightshift-test-nats-'));
     await start();

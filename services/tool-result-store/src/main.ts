@@ -5,13 +5,14 @@ import { createPool, schemaReady } from '@nightshift/db';
 import { settings } from './config';
 import { ToolResultStoreModule } from './tool-result-store.module';
 
-const config = loadConfig(settings);
-const pool = createPool(config);
-
-void runService({
-  service: 'tool-result-store',
-  module: ToolResultStoreModule.forRoot(config, pool),
-  config,
-  settings,
-  ready: [schemaReady(pool)],
+void runService(() => {
+  const config = loadConfig(settings);
+  const pool = createPool(config);
+  return {
+    service: 'tool-result-store',
+    module: ToolResultStoreModule.forRoot(config, pool),
+    config,
+    settings,
+    ready: [schemaReady(pool)],
+  };
 });
