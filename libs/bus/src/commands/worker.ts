@@ -41,7 +41,7 @@ export class Worker {
     private readonly bus: Bus,
     private readonly options: WorkerOptions,
   ) {
-    this.slots = new Slots(options.concurrency, 0);
+    this.slots = new Slots(options.concurrency, 0, () => this.loop.pull());
     this.uncounted = new Uncounted(bus);
     const { route } = options;
     const gauge = this.metrics.gauge('bus_handlers_running');
@@ -99,8 +99,7 @@ export class Worker {
 
   private take(message: Delivered): void {
     if (message.delivery > 1) this.metrics.counter('bus_redeliveries').inc({ route: this.routeName });
-    const taken =
-      !this.draining && this.slots.offer(() => this.deliver(message).finally(() => queueMicrotask(() => this.loop.pull())));
+    const taken = !this.draining && this.slots.offer(() => this.deliver(message));
     if (!taken) {
       message.nak(drainDelayMs);
       this.count('drained');

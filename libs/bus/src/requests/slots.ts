@@ -7,6 +7,8 @@ export class Slots {
   constructor(
     readonly limit: number,
     readonly queueLimit: number,
+    /** Called whenever a slot has become free and nothing waited for it. */
+    private readonly freed: () => void = () => undefined,
   ) {}
 
   get running(): number {
@@ -42,7 +44,9 @@ export class Slots {
     this.inside++;
     void work().finally(() => {
       this.inside--;
-      this.queue.shift()?.();
+      const next = this.queue.shift();
+      if (next) next();
+      else this.freed();
       if (this.inside === 0 && this.queue.length === 0) {
         for (const resolve of this.whenIdle.splice(0)) resolve();
       }
