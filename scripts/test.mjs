@@ -1,0 +1,88 @@
+// npm test: everything a change must pass, on a fresh clone too. `npm test -- --only unit,int` runs some of the steps.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from './set-up/missing.mjs';
+import { monitoringPath } from './set-up/monitoring.mjs';
+import { setUp, SetUpFault } from './set-up/set-up.mjs';
+
+const args = process.argv.slice(2);
+const value = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+const only = value('--only')?.split(',');
+
+try {
+  await setUp({ yes: args.includes('--yes') || process.env.CI === 'true', install: !args.includes('--no-install') });
+} catch (error) {
+  if (!(error instanceof SetUpFault)) throw error;
+  console.error(`\n${error.message}`);
+  process.exit(1);
+}
+
+const bin = (name) => path.join(root, 'node_modules/.bin', name);
+const generated = mkdtempSync(path.join(tmpdir(), 'nightshift-generated-'));
+const env = {
+  ...process.env,
+  PATH: monitoringPath(),
+  CI: process.env.CI ?? 'false',
+  FORCE_COLOR: process.env.FORCE_COLOR ?? '0',
+};
+
+/** Steps of one group run side by side, groups one after another. */
+const groups = [
+  [
+    { name: 'proto', command: ['sh', '-c', `${bin('buf')} lint && ${bin('buf')} format -d --exit-code`] },
+    // Generated code is committed; regenerating it must change nothing.
+    {
+      name: 'generated',
+      command: [
+        'sh',
+        '-c',
+        `${bin('buf')} generate -o ${generated} && diff -r libs/contracts/src/gen ${generated}/libs/contracts/src/gen`,
+      ],
+    },
+    { name: 'boundaries', command: [process.execPath, 'scripts/check-boundaries.mjs'] },
+    { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.'] },
+  ],
+  [
+    { name: 'typecheck', command: [bin('tsc'), '-p', 'tsconfig.check.json'] },
+    { name: 'lint', command: [bin('eslint'), '.', '--max-warnings', '0'] },
+  ],
+  [{ name: 'unit', command: [bin('jest'), '--selectProjects', 'unit'] }],
+  [{ name: 'int', command: [bin('jest'), '--selectProjects', 'int'] }],
+  [{ name: 'e2e', command: [bin('jest'), '--selectProjects', 'e2e', '--runInBand', '--testPathPatterns', '/e2e/spine'] }],
+];
+
+const results = [];
+function run({ name, command }) {
+  const startedAt = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(command[0], command.slice(1), { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const keep = (chunk) => {
+      output += chunk;
+      if (['unit', 'int', 'e2e'].includes(name)) process.stdout.write(chunk);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('close', (code) => {
+      const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+      results.push({ name, ok: code === 0, seconds });
+      if (code !== 0 && !['unit', 'int', 'e2e'].includes(name)) process.stdout.write(output);
+      console.log(`${code === 0 ? 'passed' : 'FAILED'}  ${name} (${seconds} s)`);
+      resolve();
+    });
+  });
+}
+
+for (const group of groups) {
+  const chosen = group.filter(({ name }) => only === undefined || only.includes(name));
+  await Promise.all(chosen.map(run));
+}
+rmSync(generated, { recursive: true, force: true });
+const failed = results.filter(({ ok }) => !ok);
+console.log(
+  `\n${results.map(({ name, ok, seconds }) => `${ok ? 'passed' : 'FAILED'}  ${name.padEnd(12)} ${seconds} s`).join('\n')}`,
+);
+console.log(`${results.length - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length === 0 ? 0 : 1);
