@@ -13,6 +13,7 @@ import { EventsController } from './events/events.controller';
 import { EventsHub } from './events/events.hub';
 import { ProblemFilter } from './http/problem.filter';
 import { ModelsController } from './models/models.controller';
+import { ResultsController } from './tasks/results.controller';
 import { TaskActionsController } from './tasks/task-actions.controller';
 import { TaskCalls } from './tasks/task-calls';
 import { TaskReadsController } from './tasks/task-reads.controller';
@@ -32,6 +33,7 @@ export class ApiModule implements OnApplicationShutdown {
       controllers: [
         TaskActionsController,
         TaskReadsController,
+        ResultsController,
         EventsController,
         ModelsController,
         DeadLettersController,

@@ -8,6 +8,7 @@ import {
   messageBody,
   pageQuery,
   reasonBody,
+  resultParams,
   taskParams,
   viewQuery,
 } from './tasks.schemas';
@@ -155,6 +156,17 @@ export const taskReadEndpoints = {
     status: 200,
     params: taskParams,
     reply: { kind: 'message', desc: task.DiffReplySchema },
+  },
+  result: {
+    id: 'getToolResult',
+    method: 'GET',
+    path: '/v1/tasks/:id/results/:result',
+    tag: 'tasks',
+    summary: 'A stored tool result, byte for byte; its SHA-256 is in the header x-sha256.',
+    role: 'reader',
+    status: 200,
+    params: resultParams,
+    reply: { kind: 'page', mediaType: 'application/octet-stream' },
   },
   attempts: {
     id: 'listAttempts',

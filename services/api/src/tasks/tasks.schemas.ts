@@ -3,6 +3,8 @@ import { z } from 'zod';
 /** The id of a task. Any text is accepted here: one that cannot be an id is unknown (404), not malformed. */
 export const taskParams = z.object({ id: z.string().describe('id of the task') });
 
+export const resultParams = taskParams.extend({ result: z.string().max(200).describe('id of the result') });
+
 const candidate = z
   .string()
   .max(400)
