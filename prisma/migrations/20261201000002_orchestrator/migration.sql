@@ -130,6 +130,7 @@ CREATE TABLE "tool_calls" (
     "started_at" TIMESTAMPTZ(3),
     "ended_at" TIMESTAMPTZ(3),
     "ms" INTEGER NOT NULL DEFAULT 0,
+    "changes" JSONB NOT NULL DEFAULT '[]',
     "result" BYTEA,
 
     CONSTRAINT "tool_calls_pkey" PRIMARY KEY ("team_id", "task_id", "call_id")

@@ -43,10 +43,13 @@ function state(given: Given): DecideState {
     createdAt: 0,
     updatedAt: 0,
     endedAt: undefined,
+    inbox: given.inbox ?? false,
     ...given.row,
     memory: { ...newMemory(100, false), ...given.memory },
   };
   const context: ContextFigures = {
+    provider: 'p',
+    model: 'm',
     measured: 1_000,
     source: 'reported',
     effective: 10_000,
@@ -55,7 +58,7 @@ function state(given: Given): DecideState {
     enabled: true,
     ...given.context,
   };
-  return { row, calls: given.calls ?? [], batchBudget: 10_000, inbox: given.inbox ?? false, context };
+  return { row, calls: given.calls ?? [], batchBudget: 10_000, context };
 }
 
 const call = (over: Partial<BatchCall>): BatchCall => ({
@@ -97,11 +100,11 @@ const table: readonly (readonly [rule: string, given: Given, plan: Plan])[] = [
     { memory: { breaker: { ...open, measuredAtFailure: 15_000 } }, context: { measured: 16_001 } },
     { kind: 'pause', reason: '16001 tokens do not fit the window, and the last 3 passes failed' },
   ],
-  ['after an undo no pass runs until it has grown', { memory: { quietUntil: 12_500 }, context: { measured: 12_500 } }, complete],
-  ['after an undo a pass runs once it has grown', { memory: { quietUntil: 12_500 }, context: { measured: 12_501 } }, threshold],
+  ['after an undo no pass runs until it has grown', { memory: { undoneAt: 10_000 }, context: { measured: 12_500 } }, complete],
+  ['after an undo a pass runs once it has grown', { memory: { undoneAt: 10_000 }, context: { measured: 12_501 } }, threshold],
   [
     'after an undo a pass runs when the window is full',
-    { memory: { quietUntil: 20_000 }, context: { measured: 16_001 } },
+    { memory: { undoneAt: 16_000 }, context: { measured: 16_001 } },
     threshold,
   ],
   ['compaction switched off sends what fits', { context: { measured: 15_000, enabled: false } }, complete],
@@ -120,6 +123,11 @@ const table: readonly (readonly [rule: string, given: Given, plan: Plan])[] = [
     'a refused request forces a pass, breaker or not',
     { memory: { passDue: PassReason.OVERFLOW, breaker: open } },
     { kind: 'compact', reason: PassReason.OVERFLOW, forced: true },
+  ],
+  [
+    'the breaker of another model holds nothing up',
+    { memory: { breaker: { ...open, model: 'other' } }, context: { measured: 15_000 } },
+    threshold,
   ],
   [
     'three forced passes in a row are the end of it',
@@ -145,7 +153,7 @@ const table: readonly (readonly [rule: string, given: Given, plan: Plan])[] = [
   [
     'messages wait while calls are open',
     { inbox: true, memory: { batch: { seq: 5, wave: 0 } }, calls: [call({ state: 'started' })] },
-    { kind: 'none', reason: 'calls are running' },
+    { kind: 'batch', batch: { kind: 'wait' } },
   ],
   [
     'the next wave starts when the one before is closed',

@@ -1,3 +1,5 @@
+import { create } from '@bufbuild/protobuf';
+import { allowedAfterUndo, breakerAllows, forcedAllowed, forcedLimit } from '@nightshift/compaction';
 import { compaction, task } from '@nightshift/contracts';
 import { planBatch } from '../outcomes/batch';
 import type { BatchCall, BatchPlan } from '../outcomes/batch';
@@ -10,13 +12,14 @@ export interface DecideState {
   readonly calls: readonly BatchCall[];
   /** What the results of one batch may hold together, in characters. */
   readonly batchBudget: number;
-  /** Messages wait to be delivered. */
-  readonly inbox: boolean;
   readonly context: ContextFigures;
 }
 
 /** Sizes of the next request against the model in use. Tokens. */
 export interface ContextFigures {
+  /** The model the request would go to. */
+  readonly provider: string;
+  readonly model: string;
   readonly measured: number;
   /** `reported`: the provider's own figure plus what was appended; `estimated`: inflated estimate of everything. */
   readonly source: 'reported' | 'estimated';
@@ -49,8 +52,6 @@ export type Plan =
 
 /** Turns a task gets after its iteration limit to wrap up. */
 export const wrapUpTurns = 2;
-/** Forced passes in a row before a person has to look. */
-const forcedLimit = 3;
 
 const { PassReason } = compaction;
 const forcedReasons: readonly compaction.PassReason[] = [PassReason.OVERFLOW, PassReason.SILENT_TRUNCATION];
@@ -79,16 +80,16 @@ export function decideNext(state: DecideState): Plan {
 function decideRunning(state: DecideState): Plan {
   const { row } = state;
   const { memory } = row;
-  if (row.state === task.TaskState.WAITING && row.pending === task.Pending.USER && !state.inbox) {
+  if (row.state === task.TaskState.WAITING && row.pending === task.Pending.USER && !row.inbox) {
     return { kind: 'none', reason: 'the user has not answered' };
   }
   if (row.pauseRequested) return { kind: 'pause', reason: 'paused by the user' };
   if (memory.workspace === 'due') return { kind: 'open_workspace' };
   if (memory.batch) {
     const batch = planBatch(state.calls, memory.batch.wave, state.batchBudget);
-    return batch.kind === 'wait' ? { kind: 'none', reason: 'calls are running' } : { kind: 'batch', batch };
+    return { kind: 'batch', batch };
   }
-  if (state.inbox) return { kind: 'deliver' };
+  if (row.inbox) return { kind: 'deliver' };
   if (row.iterations >= memory.maxIterations + wrapUpTurns) {
     return {
       kind: 'pause',
@@ -107,7 +108,7 @@ function duePass({ row, context }: DecideState): Plan | undefined {
     if (!forced) return { kind: 'compact', reason: memory.passDue, forced: false };
     if (!context.enabled)
       return { kind: 'pause', reason: 'the provider refused the request as too long, and compaction is switched off' };
-    if (memory.forcedInARow < forcedLimit) return { kind: 'compact', reason: memory.passDue, forced: true };
+    if (forcedAllowed(memory.forcedInARow)) return { kind: 'compact', reason: memory.passDue, forced: true };
     return { kind: 'pause', reason: `the provider refuses the request as too long after ${forcedLimit} forced passes` };
   }
   if (row.compactRequested) return { kind: 'compact', reason: PassReason.MANUAL, forced: false };
@@ -136,14 +137,14 @@ function overThreshold(row: TaskRow, context: ContextFigures): Plan | undefined 
   return { kind: 'compact', reason: PassReason.THRESHOLD, forced: false };
 }
 
-/** The breaker is open and the transcript has not grown by a quarter since. */
-function held({ memory: { breaker } }: TaskRow, { measured }: ContextFigures): boolean {
-  return breaker.open && measured <= breaker.measuredAtFailure + Math.floor(breaker.measuredAtFailure / 4);
+/** The breaker is open and the transcript has not grown by a quarter since. A change of model resets it. */
+function held({ memory }: TaskRow, { measured, provider, model }: ContextFigures): boolean {
+  return !breakerAllows(create(compaction.BreakerStateSchema, memory.breaker), { measured, provider, model });
 }
 
 /** After an undo no automatic pass runs until the transcript has grown by a quarter. */
 function quiet({ memory }: TaskRow, { measured, hardLimit }: ContextFigures): boolean {
-  return memory.quietUntil > 0 && measured <= memory.quietUntil && measured <= hardLimit;
+  return memory.undoneAt > 0 && !allowedAfterUndo({ measuredAtUndo: memory.undoneAt, measured, hardLimit });
 }
 
 function wrapUpNotes(row: TaskRow): readonly { kind: string; text: string }[] {

@@ -43,7 +43,7 @@ export function foldAnswer(given: AnswerGiven): Outcome {
   const memory = afterCall(row.memory, reply);
   const events: EventDraft[] = fallbackEvents(reply);
   const base: Outcome = {
-    row: { chainPosition: reply.chainPosition, memory, dueAt: undefined, stepAttempts: 0 },
+    row: { chainPosition: reply.chainPosition, memory },
     entries: [],
     calls: [],
     closedCalls: [],
@@ -127,7 +127,7 @@ function foldCut(given: AnswerGiven, base: Outcome, memory: Memory, message: tra
       ...base.row,
       ...(stops ? paused('the output was cut by its length limit five times in a row') : { pending: task.Pending.STEP }),
       iterations: given.row.iterations + 1,
-      memory: summed(given, { ...memory, cuts: stops ? 0 : cuts }, entries, true),
+      memory: bound(given, { ...memory, cuts: stops ? 0 : cuts }),
     },
     entries,
   };
@@ -143,7 +143,7 @@ function foldWhole(given: AnswerGiven, base: Outcome, memory: Memory, raw: trans
     const entries = [...given.sent.notes, ...answer, ...ended.notes];
     return {
       ...base,
-      row: { ...base.row, ...ended.row, iterations, memory: summed(given, ended.memory, entries, true) },
+      row: { ...base.row, ...ended.row, iterations, memory: bound(given, ended.memory) },
       entries,
       details: ended.result === undefined ? undefined : { result: ended.result },
     };
@@ -164,7 +164,7 @@ function foldWhole(given: AnswerGiven, base: Outcome, memory: Memory, raw: trans
       iterations,
       toolCalls: given.row.toolCalls + calls.length,
       pending: plan.kind === 'dispatch' ? task.Pending.TOOLS : task.Pending.STEP,
-      memory: { ...summed(given, { ...memory, nudges: 0 }, entries, true), batch },
+      memory: { ...bound(given, { ...memory, nudges: 0 }), batch },
     },
     entries,
     calls: drafts,
@@ -213,7 +213,7 @@ function foldSilence(given: AnswerGiven, memory: Memory, message: transcript.Ass
 
 /** Row fields of a task that stops where a person has to look, and can be resumed. */
 export function paused(reason: string): Outcome['row'] {
-  return { state: task.TaskState.PAUSED, pending: task.Pending.NONE, reason, dueAt: undefined };
+  return { state: task.TaskState.PAUSED, pending: task.Pending.NONE, reason };
 }
 
 function assistantEntry(given: AnswerGiven, message: transcript.AssistantMessage): readonly EntryDraft[] {
@@ -238,18 +238,15 @@ export function noteEntry(
   return { body, estimate: given.estimate(body) };
 }
 
-/** Running sums after `entries`, and the usage report bound to the request that was answered. */
-function summed(given: AnswerGiven, memory: Memory, entries: readonly EntryDraft[], valid: boolean): Memory {
-  const { sent, reply, row } = given;
-  const appended = entries.slice(sent.notes.length).reduce((sum, { estimate }) => sum + estimate, 0);
-  const sums = { generation: sent.generation, through: row.lastSeq + entries.length, estimate: sent.viewEstimate + appended };
+/** Memory with the usage report bound to the request that was answered, unless the report says nothing. */
+function bound(given: AnswerGiven, memory: Memory): Memory {
+  const { sent, reply } = given;
   const usage = reply.usage;
-  if (!valid || !usage || usage.inputTotal === 0 || usage.silentlyTruncated || usage.source !== transcript.UsageSource.TERMINAL) {
-    return { ...memory, sums };
+  if (!usage || usage.inputTotal === 0 || usage.silentlyTruncated || usage.source !== transcript.UsageSource.TERMINAL) {
+    return memory;
   }
   return {
     ...memory,
-    sums,
     usage: {
       input: usage.inputTotal,
       generation: sent.generation,

@@ -30,6 +30,8 @@ export function foldBatch(given: BatchGiven): Outcome | undefined {
     case 'wait':
       return undefined;
     case 'dispatch':
+      // A pause takes effect between two waves: the step decides.
+      if (row.pauseRequested) return { ...nothing, row: { pending: task.Pending.STEP } };
       return { ...nothing, row: { pending: pendingOf(plan), memory: { ...row.memory, batch: { ...batch, wave: plan.wave } } } };
     case 'state':
     case 'spill':
@@ -48,16 +50,10 @@ export function closeBatch(given: BatchGiven, results: readonly transcript.ToolR
   );
   const notes = verdict.notes.map(({ kind, text }) => noteEntry(given, `guard_${kind}`, text));
   const entries = [...resultEntries(results, estimate), ...notes];
-  const { sums } = row.memory;
   const memory = {
     ...row.memory,
     batch: undefined,
     guards: verdict.stop ? { ...verdict.guards, repeats: 0, stale: 0, failing: 0, swings: 0, told: [] } : verdict.guards,
-    sums: {
-      ...sums,
-      through: row.lastSeq + entries.length,
-      estimate: sums.estimate + entries.reduce((sum, entry) => sum + entry.estimate, 0),
-    },
   };
   return {
     ...nothing,

@@ -3,13 +3,27 @@ import type { LabelsOf, NamesOf } from '@nightshift/metrics';
 import type { TaskDetails } from './task-details';
 import type { TaskRow } from './task-row';
 
-/** Columns an outcome may change. Identity, epoch and counters of the store are not among them. */
+/** Columns an outcome may change. Identity, epoch and the counters that the store keeps are not among them. */
 export type RowChange = Partial<
-  Omit<
+  Pick<
     TaskRow,
-    'teamId' | 'id' | 'parentId' | 'rootId' | 'epoch' | 'lastSeq' | 'lastEventSeq' | 'createdAt' | 'updatedAt' | 'publishCount'
+    | 'state'
+    | 'pending'
+    | 'reason'
+    | 'generation'
+    | 'iterations'
+    | 'toolCalls'
+    | 'thresholdHits'
+    | 'chainPosition'
+    | 'passId'
+    | 'pauseRequested'
+    | 'compactRequested'
+    | 'memory'
   >
->;
+> & {
+  /** When the sweeper looks again, in ms from now by the database clock; absent = the usual grace of what is pending. */
+  readonly dueInMs?: number;
+};
 
 export interface EventDraft {
   /** One word in the past tense: see docs/events.md. */

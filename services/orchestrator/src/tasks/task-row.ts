@@ -1,3 +1,4 @@
+import type { RefillState } from '@nightshift/compaction';
 import type { compaction, task } from '@nightshift/contracts';
 
 /**
@@ -32,6 +33,8 @@ export interface TaskRow {
   readonly pauseRequested: boolean;
   readonly compactRequested: boolean;
   readonly memory: Memory;
+  /** Messages wait to be delivered, as of the statement that read the row. */
+  readonly inbox: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly endedAt: number | undefined;
@@ -44,16 +47,18 @@ export interface Memory {
   /** The last usage report with the request it belongs to. */
   readonly usage?: UsageMark;
   readonly figures: Figures;
+  /** Plain estimate of the first message, in tokens. */
+  readonly firstEstimate: number;
   /** Set while the measured size is above the threshold: a threshold hit is counted once per crossing. */
   readonly over: boolean;
   readonly breaker: Breaker;
-  readonly refill: Refill;
+  readonly refill: RefillState;
   /** Forced passes (provider overflow and the like) in a row without a model answer between them. */
   readonly forcedInARow: number;
   readonly failedSummaries: number;
   readonly failedSummaryAt: number;
-  /** After an undo no automatic pass runs until the measured size is above this. */
-  readonly quietUntil: number;
+  /** Measured tokens when the last pass was undone: no automatic pass runs until 25 % more. 0 = no undo. */
+  readonly undoneAt: number;
   /** A pass that the next step has to queue, asked for by an outcome (overflow, switch, silent truncation). */
   readonly passDue?: compaction.PassReason;
   readonly pass?: { readonly reason: compaction.PassReason; readonly measured: number };
@@ -104,13 +109,6 @@ export interface Breaker {
   readonly model: string;
 }
 
-export interface Refill {
-  /** Iteration numbers of the last automatic passes, newest last, at most three. */
-  readonly passes: readonly number[];
-  /** 0 = never, 1 = spill limit lowered, 2 = moved to a larger window. */
-  readonly level: number;
-}
-
 export interface Guards {
   /** Fingerprints of the latest calls, newest last. */
   readonly recent: readonly string[];
@@ -130,17 +128,18 @@ export interface Spend {
 }
 
 /** The memory of a task that has not run yet. */
-export function newMemory(maxIterations: number, hasWorkspace: boolean): Memory {
+export function newMemory(maxIterations: number, hasWorkspace: boolean, firstEstimate = 0): Memory {
   return {
     sums: { generation: 0, through: 0, estimate: 0 },
     figures: { measured: 0, fixed: 0, threshold: 0, effective: 0, window: 0, source: '' },
+    firstEstimate,
     over: false,
     breaker: { failures: 0, open: false, measuredAtFailure: 0, provider: '', model: '' },
-    refill: { passes: [], level: 0 },
+    refill: { passesAtCalls: [], met: 0 },
     forcedInARow: 0,
     failedSummaries: 0,
     failedSummaryAt: 0,
-    quietUntil: 0,
+    undoneAt: 0,
     guards: { recent: [], repeats: 0, stale: 0, failing: 0, swings: 0, told: [] },
     cuts: 0,
     outputBudget: 0,

@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { NightshiftError, task } from '@nightshift/contracts';
+import { confirmTokens, imageTokens } from '@nightshift/compaction';
+import { Logger, Metrics } from '@nightshift/metrics';
+import { WindowReader } from '@nightshift/windows';
+import { v7 } from 'uuid';
+import { StopTask } from '../cancel/stop-task';
+import { decideNext } from '../decide/decide';
+import type { DecideState, Plan } from '../decide/decide';
+import { Inbox } from '../inbox/inbox';
+import { paused } from '../outcomes/answer';
+import { startPass } from '../outcomes/start-pass';
+import { OpenWorkspace } from '../runners/open-workspace';
+import { Committed } from '../tasks/committed';
+import { both, nothing } from '../tasks/outcome';
+import type { Outcome } from '../tasks/outcome';
+import type { TaskRow } from '../tasks/task-row';
+import { TaskStore } from '../tasks/task.store';
+import { CallStore } from '../tools/call.store';
+import { BatchStep } from './batch-step';
+import { candidateOf, contextOf, resultBounds } from './context';
+import type { Context } from './context';
+import { ModelCall } from './model-call';
+import { PreparedTasks } from './prepared';
+import type { Prepared } from './prepared';
+
+/** Attempts of one step without a recorded outcome after which the task pauses. */
+const attemptLimit = 5;
+
+/** Decide, perform, record; again while the next thing to do is a step of this task. */
+@Injectable()
+export class StepRunner {
+  /** Steps this process works on: a redelivery to the same process must not work beside itself. */
+  private readonly active = new Set<string>();
+
+  constructor(
+    private readonly tasks: TaskStore,
+    private readonly calls: CallStore,
+    private readonly prepared: PreparedTasks,
+    private readonly windows: WindowReader,
+    private readonly model: ModelCall,
+    private readonly batches: BatchStep,
+    private readonly inbox: Inbox,
+    private readonly workspaces: OpenWorkspace,
+    private readonly stopTask: StopTask,
+    private readonly committed: Committed,
+    private readonly metrics: Metrics,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Works on a task as long as its next step is due, if it still is at this epoch.
+   * @param signal shutdown: the step under way goes back at once
+   */
+  async run(team: string, id: string, epoch: number, signal: AbortSignal): Promise<void> {
+    const key = `${team}/${id}/${epoch}`;
+    if (this.active.has(key)) return;
+    this.active.add(key);
+    try {
+      const leased = await this.tasks.lease(team, id, epoch);
+      if (!leased) {
+        this.metrics.counter('task_fenced').inc();
+        return;
+      }
+      let row: TaskRow | undefined = leased;
+      while (row) row = await this.step(row, signal);
+    } finally {
+      this.active.delete(key);
+    }
+  }
+
+  /** One step. @returns the row to go on with, or undefined when the task is parked, ended or no longer ours */
+  private async step(row: TaskRow, signal: AbortSignal): Promise<TaskRow | undefined> {
+    try {
+      if (row.stepAttempts > attemptLimit) {
+        const reason = `the task made no progress in ${attemptLimit} attempts; see the logs of the orchestrator`;
+        return await this.record(row, { ...nothing, row: paused(reason) }, signal);
+      }
+      const prepared = await this.prepared.of(row);
+      const calls = row.memory.batch ? await this.calls.batch(row.teamId, row.id, row.memory.batch.seq) : [];
+      const measured = await this.measured(row, prepared);
+      const state: DecideState = {
+        row: measured.row,
+        calls,
+        batchBudget: resultBounds(row).batch,
+        context: measured.context.figures,
+      };
+      const plan = await this.decide(state, prepared);
+      if (plan.kind === 'none') {
+        await this.tasks.release(row, false);
+        return undefined;
+      }
+      if (plan.kind === 'deliver') return await this.inbox.deliver(running(measured.row));
+      if (plan.kind === 'stop') {
+        await this.stopTask.run(row, prepared.details, signal);
+        return undefined;
+      }
+      const outcome =
+        plan.kind === 'batch'
+          ? await this.batches.perform(running(measured.row), prepared, calls, plan.batch)
+          : await this.perform(running(measured.row), prepared, measured.context, plan, signal);
+      return await this.record(measured.row, outcome, signal);
+    } catch (thrown) {
+      const error = NightshiftError.from(thrown);
+      // What counts as a failed attempt stays counted: after five the task pauses instead of looping for ever.
+      const counted = !signal.aborted && error.code === 'INTERNAL';
+      await this.tasks.release(row, counted).catch((fault: unknown) => {
+        this.logger.warn({ error: fault, task: row.id }, 'a lease was not given back: it ends by itself');
+      });
+      throw error;
+    }
+  }
+
+  private async decide(state: DecideState, prepared: Prepared): Promise<Plan> {
+    const plan = decideNext(state);
+    if (plan.kind !== 'confirm') return plan;
+    const { texts, images } = await this.model.texts(state.row, prepared);
+    const confirmed = (await confirmTokens(texts)) + images * imageTokens;
+    return decideNext({ ...state, context: { ...state.context, confirmed } });
+  }
+
+  /** The row with sums of its own generation, and its sizes against the model in use. The window is read afresh each time. */
+  private async measured(row: TaskRow, prepared: Prepared): Promise<{ row: TaskRow; context: Context }> {
+    const { memory, generation, lastSeq } = row;
+    let current = row;
+    // Without entries (before the first record) the sums are right by themselves.
+    if (memory.sums.generation !== generation) {
+      const estimate = await this.model.viewEstimate(row, prepared);
+      current = { ...row, memory: { ...memory, sums: { generation, through: lastSeq, estimate } } };
+    }
+    const candidate = candidateOf(current, prepared);
+    const window = this.windows.get(candidate.provider, candidate.endpoint, candidate.model, row.teamId);
+    return { row: current, context: contextOf(current, prepared, candidate, window) };
+  }
+
+  private async perform(
+    row: TaskRow,
+    prepared: Prepared,
+    context: Context,
+    plan: Exclude<Plan, { kind: 'none' | 'deliver' | 'stop' | 'batch' }>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    switch (plan.kind) {
+      case 'pause':
+        return { ...nothing, row: { ...paused(plan.reason), pauseRequested: false } };
+      case 'fail':
+        return { ...nothing, row: { state: task.TaskState.FAILED, pending: task.Pending.NONE, reason: plan.reason } };
+      case 'open_workspace':
+        return this.workspaces.perform(row, prepared.details, signal);
+      case 'compact':
+        return startPass(row, v7(), plan.reason, context.shown);
+      case 'complete': {
+        const over = context.figures.measured > context.figures.effective;
+        const measured = { ...row, memory: { ...row.memory, figures: context.shown, over: row.memory.over && over } };
+        return this.model.perform(measured, prepared, context, plan.notes, signal);
+      }
+      case 'confirm':
+        throw new NightshiftError('INTERNAL', 'the tokenizer was asked twice');
+    }
+  }
+
+  private async record(row: TaskRow, outcome: Outcome, signal: AbortSignal): Promise<TaskRow | undefined> {
+    const base: Outcome = { ...nothing, row: { state: task.TaskState.RUNNING, reason: '', memory: row.memory } };
+    return this.committed.record(both(base, outcome), { row, leased: true, keep: !signal.aborted, now: Date.now() });
+  }
+}
+
+/** A task that waited runs again; what it becomes is up to the outcome. */
+function running(row: TaskRow): TaskRow {
+  return { ...row, state: task.TaskState.RUNNING, reason: '' };
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from '@nightshift/db';
+import { task } from '@nightshift/contracts';
+import { Metrics } from '@nightshift/metrics';
+import { Wakes } from '../steps/wakes';
+import { EntryStore } from './entry.store';
+import type { CountDraft, Outcome } from './outcome';
+import { RecordStore } from './record.store';
+import type { Recorded, RecordGuard } from './record.store';
+import type { TaskRow } from './task-row';
+
+/** Records outcomes, and does what may only follow a commit: counting, caching, waking. */
+@Injectable()
+export class Committed {
+  constructor(
+    private readonly store: RecordStore,
+    private readonly entries: EntryStore,
+    private readonly wakes: Wakes,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /**
+   * Records in one statement of its own.
+   * @returns the row when this process goes on with the task at once; undefined when it is parked, ended or was lost
+   */
+  async record(outcome: Outcome, guard: RecordGuard): Promise<TaskRow | undefined> {
+    const goesOn = { ...guard.row, ...outcome.row }.pending === task.Pending.STEP;
+    const keep = guard.keep === true && goesOn;
+    const recorded = await this.store.record(outcome, { ...guard, keep });
+    if (!recorded) {
+      // Somebody else holds the task: this result is dropped.
+      this.metrics.counter('task_lease_lost').inc();
+      return undefined;
+    }
+    await this.after(outcome, recorded, keep);
+    return keep ? recorded.row : undefined;
+  }
+
+  /** Records inside a transaction that holds the row lock; `after` must follow its commit. */
+  recordLocked(client: PoolClient, row: TaskRow, outcome: Outcome): Promise<Recorded | undefined> {
+    return this.store.record(outcome, { row, leased: false, now: Date.now() }, client);
+  }
+
+  /** What follows a commit. */
+  async after(outcome: Pick<Outcome, 'counted'>, recorded: Recorded, keep = false): Promise<void> {
+    const { row } = recorded;
+    this.count(outcome.counted);
+    this.entries.appended(row, recorded.entries);
+    if (ended(row.state)) {
+      this.entries.forget(row.teamId, row.id);
+      const seconds = ((row.endedAt ?? row.updatedAt) - row.createdAt) / 1_000;
+      this.metrics.histogram('task_duration_seconds').observe({}, seconds);
+    }
+    await this.wakes.after(row, keep);
+  }
+
+  count(drafts: readonly CountDraft[]): void {
+    for (const { metric, labels, value } of drafts) {
+      // The labels were checked against this very metric where the draft was made (see `count`).
+      const counter = this.metrics.counter(metric) as { inc(labels: object, by: number): void };
+      counter.inc(labels, value);
+    }
+  }
+}
+
+export function ended(state: task.TaskState): boolean {
+  return state === task.TaskState.COMPLETED || state === task.TaskState.FAILED || state === task.TaskState.CANCELLED;
+}

@@ -1,0 +1,104 @@
+import { create } from '@bufbuild/protobuf';
+import { Injectable } from '@nestjs/common';
+import { tool, transcript } from '@nightshift/contracts';
+import { Pool, transaction } from '@nightshift/db';
+import { Metrics } from '@nightshift/metrics';
+import { EventStore } from '../events/event.store';
+import { textResult } from '../outcomes/calls';
+import { callStateOf, closedCall, foldBatch } from '../outcomes/close-batch';
+import { resultBounds } from '../steps/context';
+import { estimate } from '../steps/model-call';
+import { Wakes } from '../steps/wakes';
+import { Committed, ended } from '../tasks/committed';
+import { both, nothing } from '../tasks/outcome';
+import type { Outcome } from '../tasks/outcome';
+import type { Recorded } from '../tasks/record.store';
+import type { TaskRow } from '../tasks/task-row';
+import { TaskStore } from '../tasks/task.store';
+import { CallStore } from './call.store';
+import { FileStore } from './file.store';
+
+interface Done {
+  readonly outcome: Pick<Outcome, 'counted'>;
+  readonly recorded?: Recorded;
+  readonly row: TaskRow;
+}
+
+/**
+ * Records the result of one tool call under the row lock. Parallel results queue up for the lock; the first terminal
+ * result of a call wins; whether the batch is complete is decided here. Nothing is ever handed back to the queue for a
+ * lost race: with compare-and-set instead of the lock, 16 parallel results dead-lettered each other.
+ */
+@Injectable()
+export class FinishCall {
+  constructor(
+    private readonly pool: Pool,
+    private readonly tasks: TaskStore,
+    private readonly calls: CallStore,
+    private readonly files: FileStore,
+    private readonly events: EventStore,
+    private readonly committed: Committed,
+    private readonly wakes: Wakes,
+    private readonly metrics: Metrics,
+  ) {}
+
+  async finish(team: string, finished: tool.Finished): Promise<void> {
+    // Read before the transaction: a second connection inside of it could wait for ever for a full pool.
+    const known = await this.calls.find(team, finished.taskId, finished.callId);
+    const done = await transaction(this.pool, async (client): Promise<Done | undefined> => {
+      const row = known && (await this.tasks.lock(client, team, finished.taskId));
+      if (!row) return undefined;
+      const result = resultOf(known, finished);
+      const changes = finished.changes.map(({ path, beforeSha256, afterSha256 }) => ({
+        path,
+        before: beforeSha256,
+        after: afterSha256,
+      }));
+      const state = callStateOf(result);
+      const key = { team, task: row.id, call: known.callId };
+      if (!(await this.calls.close(client, key, { state, result, ms: finished.ms, runner: finished.runner, changes })))
+        return undefined;
+      await this.files.note(client, team, row.id, finished);
+      const closed = closedCall(known, result, finished.ms);
+      const batch = row.memory.batch;
+      // A task that has ended takes no more events; the ledger keeps what really happened.
+      if (!batch || batch.seq !== known.entrySeq || ended(row.state)) return { outcome: closed, row };
+      const calls = await this.calls.batch(team, row.id, batch.seq, client);
+      const folded = foldBatch({
+        row,
+        calls,
+        batchBudget: resultBounds(row).batch,
+        changes: new Map(calls.map((call) => [call.callId, call.changes])),
+        estimate,
+      });
+      if (!folded) {
+        const lastEventSeq = await this.events.append(row, closed.events, client);
+        return { outcome: closed, row: { ...row, lastEventSeq } };
+      }
+      const outcome = both({ ...nothing, ...closed }, folded);
+      const recorded = await this.committed.recordLocked(client, row, outcome);
+      return { outcome, recorded, row: recorded?.row ?? row };
+    });
+    if (!done) {
+      this.metrics.counter('task_fenced').inc();
+      return;
+    }
+    if (done.recorded) return this.committed.after(done.outcome, done.recorded);
+    this.committed.count(done.outcome.counted);
+    this.wakes.changed(done.row);
+  }
+}
+
+/** The result under the ids of our ledger, whatever the runner sent. */
+function resultOf(
+  call: { readonly callId: string; readonly providerId: string; readonly tool: string },
+  finished: tool.Finished,
+): transcript.ToolResult {
+  if (!finished.result) return textResult(call, 'The runner sent no result.', transcript.ToolOutcome.UNKNOWN);
+  return create(transcript.ToolResultSchema, {
+    ...finished.result,
+    callId: call.callId,
+    providerId: call.providerId,
+    tool: call.tool,
+  });
+}
