@@ -6,16 +6,24 @@ import { sdkRequest, withoutEndingSlash } from '../sdk-request';
 
 const clients = new WeakMap<Target, Anthropic>();
 
+/** The dialect that request.ts and stream.ts speak; the SDK's own default moves with its releases. */
+const version = '2023-06-01';
+
 /** `null` removes a header; every credential is given explicitly so that nothing is read from the environment or a profile. */
 function clientFor(target: Target): Anthropic {
   const known = clients.get(target);
   if (known) return known;
   const auth = target.quirks.auth ?? 'x-api-key';
-  const hidden = auth === 'none' || target.apiKey === '';
+  const key = target.apiKey === '' || auth === 'none' ? undefined : target.apiKey;
   const client = new Anthropic({
-    ...(auth === 'bearer' && !hidden ? { authToken: target.apiKey } : { apiKey: target.apiKey || 'none' }),
+    apiKey: target.apiKey || 'none',
     baseURL: withoutEndingSlash(target.baseUrl).replace(/\/v1$/, ''),
-    defaultHeaders: { ...target.headers, ...(hidden ? { 'x-api-key': null, authorization: null } : {}) },
+    defaultHeaders: {
+      'anthropic-version': version,
+      'x-api-key': auth === 'bearer' ? null : (key ?? null),
+      authorization: auth === 'bearer' && key ? `Bearer ${key}` : null,
+      ...target.headers,
+    },
     defaultQuery: { ...target.query },
     fetch: exchangeFetch,
     maxRetries: 0,

@@ -1,0 +1,221 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromMs, llm, toMs, transcript } from '@nightshift/contracts';
+import { create } from '@bufbuild/protobuf';
+import type { Pool } from '@nightshift/db';
+import type { CallKey } from './call-key';
+
+/** How long a call may go without a sign of life of its process before another one takes it over. */
+export const leaseSeconds = 15;
+/** How long a finished answer is kept for a caller that lost it. */
+export const answerKeptMinutes = 10;
+const attemptsKeptDays = 90;
+const callsKeptDays = 7;
+
+export type Claim =
+  | { kind: 'mine'; attemptsBefore: number }
+  | { kind: 'finished'; answer: llm.CompleteReply }
+  | { kind: 'elsewhere' };
+
+const claimSql = `
+  INSERT INTO llm_calls AS c (team_id, task_id, epoch, purpose, request_hash, state, owner, lease_until, provider, model)
+  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${leaseSeconds} seconds', $7, $8)
+  ON CONFLICT (team_id, task_id, epoch, purpose, request_hash) DO UPDATE
+    SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until, provider = excluded.provider,
+        model = excluded.model, started_at = now(), ended_at = NULL, answer = NULL
+    WHERE c.state IN ('failed', 'lost') OR (c.state = 'finished' AND c.answer IS NULL)
+       OR (c.state = 'running' AND (c.lease_until < now() OR c.owner = excluded.owner))
+  RETURNING c.attempts`;
+
+const lookSql = `SELECT state, answer FROM llm_calls WHERE team_id = $1 AND task_id = $2 AND epoch = $3 AND purpose = $4 AND request_hash = $5`;
+
+// One statement for the whole outcome: the attempts that were not written yet, and the call itself.
+const finishSql = `
+  WITH written AS (
+    INSERT INTO llm_attempts
+      (team_id, task_id, epoch, purpose, request_hash, number, id, provider, model, endpoint, outcome, error_code, message, why,
+       http_status, wait_ms, started_at, ended_at, input_total, cache_read, cache_write, output_total, reasoning, usage_source,
+       silently_truncated)
+    SELECT $1, $2, $3, $4, $5, a.number, a.id, a.provider, a.model, a.endpoint, a.outcome, a.error_code, a.message, a.why,
+           a.http_status, a.wait_ms, to_timestamp(a.started_ms / 1000.0), to_timestamp(a.ended_ms / 1000.0), a.input_total,
+           a.cache_read, a.cache_write, a.output_total, a.reasoning, a.usage_source, a.silently_truncated
+    FROM jsonb_to_recordset($6::jsonb) AS a(number int, id uuid, provider text, model text, endpoint text, outcome text,
+      error_code text, message text, why text, http_status int, wait_ms int, started_ms bigint, ended_ms bigint, input_total int,
+      cache_read int, cache_write int, output_total int, reasoning int, usage_source int, silently_truncated boolean)
+    ON CONFLICT DO NOTHING
+  )
+  UPDATE llm_calls SET state = $7, answer = $8, ended_at = CASE WHEN $7 = 'running' THEN NULL ELSE now() END,
+      attempts = greatest(attempts, $9)
+  WHERE team_id = $1 AND task_id = $2 AND epoch = $3 AND purpose = $4 AND request_hash = $5 AND owner = $10`;
+
+/** The call and attempt ledger in Postgres. Lease times are the database's clock. */
+export class CallStore {
+  constructor(
+    private readonly pool: Pool,
+    private readonly owner: string,
+  ) {}
+
+  /** Claims a call before anything is spent on it. */
+  async claim(key: CallKey, first: { provider: string; model: string }): Promise<Claim> {
+    const values = [key.team, key.task, key.epoch, key.purpose, key.hash];
+    const claimed = await this.pool.query<{ attempts: number }>({
+      name: 'llm-claim',
+      text: claimSql,
+      values: [...values, this.owner, first.provider, first.model],
+    });
+    const row = claimed.rows[0];
+    if (row) return { kind: 'mine', attemptsBefore: row.attempts };
+    const found = await this.pool.query<{ state: string; answer: Buffer | null }>({ name: 'llm-look', text: lookSql, values });
+    const answer = found.rows[0]?.answer;
+    if (answer) return { kind: 'finished', answer: fromBinary(llm.CompleteReplySchema, answer) };
+    return { kind: 'elsewhere' };
+  }
+
+  /** Writes attempts of a call that goes on. */
+  record(key: CallKey, attempts: readonly llm.Attempt[]): Promise<void> {
+    return this.write(key, attempts, 'running', null);
+  }
+
+  finish(key: CallKey, attempts: readonly llm.Attempt[], answer: llm.CompleteReply | undefined): Promise<void> {
+    return this.write(key, attempts, answer ? 'finished' : 'failed', answer ? toBinary(llm.CompleteReplySchema, answer) : null);
+  }
+
+  /** Keeps every running call of this process; one statement whatever their number. */
+  async renew(): Promise<void> {
+    await this.pool.query(
+      `UPDATE llm_calls SET lease_until = now() + interval '${leaseSeconds} seconds' WHERE state = 'running' AND owner = $1`,
+      [this.owner],
+    );
+  }
+
+  /** Forgets answers and old rows, and notes calls whose process died: nobody knows what they cost. */
+  async tidy(): Promise<void> {
+    await this.pool.query(
+      `UPDATE llm_calls SET answer = NULL WHERE answer IS NOT NULL AND ended_at < now() - interval '${answerKeptMinutes} minutes'`,
+    );
+    await this.pool.query(`
+      WITH gone AS (
+        UPDATE llm_calls SET state = 'lost', ended_at = now(), attempts = attempts + 1
+        WHERE state = 'running' AND lease_until < now() - interval '60 seconds' RETURNING *
+      )
+      INSERT INTO llm_attempts (team_id, task_id, epoch, purpose, request_hash, number, id, provider, model, endpoint, outcome, message, started_at, ended_at)
+      SELECT team_id, task_id, epoch, purpose, request_hash, attempts, gen_random_uuid(), provider, model, '', 'lost',
+             'the gateway process ended during the call', started_at, now()
+      FROM gone ON CONFLICT DO NOTHING`);
+    await this.pool.query(
+      `DELETE FROM llm_calls WHERE started_at < now() - interval '${callsKeptDays} days' AND state <> 'running'`,
+    );
+    await this.pool.query(`DELETE FROM llm_attempts WHERE started_at < now() - interval '${attemptsKeptDays} days'`);
+  }
+
+  /** The newest attempts of a task first. */
+  async attempts(team: string, task: string, limit: number): Promise<llm.Attempt[]> {
+    const { rows } = await this.pool.query<AttemptRow>({
+      name: 'llm-attempts',
+      text: "SELECT * FROM llm_attempts WHERE team_id = $1 AND ($2 = '' OR task_id = $2) ORDER BY started_at DESC, number DESC LIMIT $3",
+      values: [team, task, limit],
+    });
+    return rows.map(attemptOf);
+  }
+
+  private async write(key: CallKey, attempts: readonly llm.Attempt[], state: string, answer: Uint8Array | null): Promise<void> {
+    await this.pool.query({
+      name: 'llm-finish',
+      text: finishSql,
+      values: [
+        key.team,
+        key.task,
+        key.epoch,
+        key.purpose,
+        key.hash,
+        JSON.stringify(attempts.map(rowOf)),
+        state,
+        answer,
+        attempts.at(-1)?.number ?? 0,
+        this.owner,
+      ],
+    });
+  }
+}
+
+interface AttemptRow {
+  task_id: string;
+  epoch: number;
+  purpose: string;
+  number: number;
+  id: string;
+  provider: string;
+  model: string;
+  endpoint: string;
+  outcome: string;
+  error_code: string;
+  message: string;
+  why: string;
+  http_status: number;
+  wait_ms: number;
+  started_at: Date;
+  ended_at: Date;
+  input_total: number;
+  cache_read: number;
+  cache_write: number;
+  output_total: number;
+  reasoning: number;
+  usage_source: number;
+  silently_truncated: boolean;
+}
+
+function rowOf(attempt: llm.Attempt): Record<string, unknown> {
+  const usage = attempt.usage;
+  return {
+    number: attempt.number,
+    id: attempt.id,
+    provider: attempt.provider,
+    model: attempt.model,
+    endpoint: attempt.endpoint,
+    outcome: attempt.outcome,
+    error_code: attempt.errorCode,
+    message: attempt.message,
+    why: attempt.why,
+    http_status: attempt.httpStatus,
+    wait_ms: attempt.waitMs,
+    started_ms: toMs(attempt.startedAtMs),
+    ended_ms: toMs(attempt.endedAtMs),
+    input_total: usage?.inputTotal ?? 0,
+    cache_read: usage?.cacheRead ?? 0,
+    cache_write: usage?.cacheWrite ?? 0,
+    output_total: usage?.outputTotal ?? 0,
+    reasoning: usage?.reasoning ?? 0,
+    usage_source: usage?.source ?? transcript.UsageSource.UNSPECIFIED,
+    silently_truncated: usage?.silentlyTruncated ?? false,
+  };
+}
+
+function attemptOf(row: AttemptRow): llm.Attempt {
+  return create(llm.AttemptSchema, {
+    id: row.id,
+    number: row.number,
+    provider: row.provider,
+    model: row.model,
+    endpoint: row.endpoint,
+    outcome: row.outcome,
+    errorClass: row.outcome === 'ok' ? '' : row.outcome,
+    errorCode: row.error_code,
+    message: row.message,
+    why: row.why,
+    httpStatus: row.http_status,
+    waitMs: row.wait_ms,
+    startedAtMs: fromMs(row.started_at.getTime()),
+    endedAtMs: fromMs(row.ended_at.getTime()),
+    taskId: row.task_id,
+    purpose: row.purpose,
+    epoch: row.epoch,
+    usage: {
+      inputTotal: row.input_total,
+      cacheRead: row.cache_read,
+      cacheWrite: row.cache_write,
+      outputTotal: row.output_total,
+      reasoning: row.reasoning,
+      source: row.usage_source,
+      silentlyTruncated: row.silently_truncated,
+    },
+  });
+}
