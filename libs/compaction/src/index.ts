@@ -46,3 +46,34 @@ export {
 export type { PassFigures } from './state/breaker';
 export { refillAfterPass, largestContributor, loweredSpillChars, noRefill } from './state/refill';
 export type { RefillState, RefillAction, Contributor } from './state/refill';
+
+export { runLadder, isDue } from './ladder/run';
+export type { LadderResult } from './ladder/run';
+export type { LadderInput } from './ladder/input';
+export type { LadderPorts, Summarizer, SummaryCall, CondenseCall, ContentStore, StoreItem, TierName } from './ladder/ports';
+export { partId } from './ladder/stored';
+export type { ArchiveLine, ArchivePart } from './ladder/archive';
+export { outcomeOf, failureShare } from './state/outcome';
+export { summarySections, missingSections } from './tiers/summary-sections';
+export { isProtected } from './tiers/micro';
+
+export {
+  planSpill,
+  previewOf,
+  previewCharsFor,
+  readChars,
+  spillsFirstMessage,
+  spillChars,
+  previewChars,
+  firstMessagePreviewChars,
+} from './ingest/spill';
+export type { BatchResult, PreviewInput } from './ingest/spill';
+export { head as cutHead, tail as cutTail } from './text/cut';
+export { fenced, fenceNotice } from './text/fence';
+
+export { checkAnthropic } from './checkers/anthropic';
+export { checkOpenaiChat } from './checkers/openai-chat';
+export { checkOpenaiResponses } from './checkers/openai-responses';
+export { checkers } from './checkers/checkers';
+export type { Protocol } from './checkers/checkers';
+export type { Violation, CheckOptions } from './checkers/violation';

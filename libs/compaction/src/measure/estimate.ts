@@ -1,5 +1,5 @@
 import type { transcript } from '@nightshift/contracts';
-import { noticeText } from '../view/notice';
+import { emptyMessage, noOutput, noticeText } from '../view/notice';
 import { estimateText } from './text-estimate';
 
 /** A flat price for an image wherever it stands, in tokens: providers price by pixels, not by the bytes of the file. */
@@ -19,7 +19,8 @@ export function estimateParts(parts: readonly transcript.Part[]): number {
 export function estimatePart(part: transcript.Part): number {
   switch (part.kind.case) {
     case 'text':
-      return estimateText(part.kind.value);
+      // Empty parts are left out of a view.
+      return part.kind.value === '' ? 0 : estimateText(part.kind.value);
     case 'image':
       return imageTokens;
     case undefined:
@@ -30,7 +31,7 @@ export function estimatePart(part: transcript.Part): number {
 export function estimateBlock(block: transcript.Block): number {
   switch (block.kind.case) {
     case 'text':
-      return estimateText(block.kind.value);
+      return block.kind.value.trim() === '' ? 0 : estimateText(block.kind.value);
     case 'toolCall':
       return estimateText(block.kind.value.name) + estimateText(block.kind.value.argumentsJson);
     case 'reasoning':
@@ -51,8 +52,9 @@ export function estimateBlocks(blocks: readonly transcript.Block[]): number {
 export function estimateEntry(entry: Pick<transcript.Entry, 'body'>): number {
   switch (entry.body.case) {
     case 'user':
+      return estimateParts(entry.body.value.parts) || estimateText(emptyMessage);
     case 'toolResult':
-      return estimateParts(entry.body.value.parts);
+      return estimateParts(entry.body.value.parts) || estimateText(noOutput);
     case 'assistant':
       return estimateBlocks(entry.body.value.blocks);
     case 'note':

@@ -1,4 +1,4 @@
-import { hanWeight, hangulWeight } from './script-weights';
+import { emojiWeight, hanWeight, hangulWeight, symbolWeight } from './script-weights';
 
 /** The unit of every sum below: a hundredth of a token. Integers only, so that sums do not depend on their order. */
 const unit = 100;
@@ -19,13 +19,16 @@ const enum Kind {
   Wide,
 }
 
-const kinds = new Uint8Array(128).map((_, code) => {
+/** The kind of every UTF-16 unit: a table, since this runs over every character of every transcript. */
+const kinds = new Uint8Array(0x10000).map((_, code) => {
   if (code >= 97 && code <= 122) return Kind.Lower;
   if (code >= 65 && code <= 90) return Kind.Upper;
   if (code >= 48 && code <= 57) return Kind.Digit;
   if (code === 10 || code === 13) return Kind.Newline;
-  if (code === 32 || code === 9 || code < 32) return Kind.Space;
-  return Kind.Mark;
+  if (code === 9 || code <= 32) return Kind.Space;
+  if (code <= 127) return Kind.Mark;
+  // Latin letters with accents are part of the word they stand in.
+  return (code >= 0xc0 && code < 0x250) || (code >= 0x1e00 && code < 0x1f00) ? Kind.Lower : Kind.Wide;
 });
 
 /**
@@ -60,12 +63,13 @@ class Piece {
     let at = start;
     while (at < end) {
       const code = this.text.charCodeAt(at);
-      if (code > 127) {
+      const kind = kinds[code] as Kind;
+      if (kind === Kind.Wide) {
         at = this.readWide(at, code);
         continue;
       }
       const from = at;
-      switch (kinds[code] as Kind) {
+      switch (kind) {
         case Kind.Lower:
         case Kind.Upper:
         case Kind.Digit:
@@ -79,7 +83,6 @@ class Piece {
           this.dense += 60;
           break;
         case Kind.Mark:
-        case Kind.Wide:
           at = this.readMarks(at);
           break;
       }
@@ -89,8 +92,7 @@ class Piece {
   }
 
   private kindAt(at: number): Kind {
-    const code = this.text.charCodeAt(at);
-    return code > 127 ? Kind.Wide : (kinds[code] as Kind);
+    return kinds[this.text.charCodeAt(at)] as Kind;
   }
 
   private skip(at: number, kind: Kind): number {
@@ -113,6 +115,7 @@ class Piece {
       else if (kind === Kind.Upper) upper++;
       else if (kind === Kind.Digit) digits++;
       else break;
+      if (this.text.charCodeAt(at) > 127) this.wide += 14;
       // "Word" is one run, "camelCase" two: upper to lower is no change.
       if (kind !== before && !(before === Kind.Upper && kind === Kind.Lower)) changes++;
       before = kind;
@@ -120,7 +123,7 @@ class Piece {
     const length = at - start;
     if (digits === length) this.dense += Math.ceil(length / 3) * unit;
     else if (length >= 8 && length < (changes + 1) * 4) this.dense += length * (lower > 0 && upper > 0 ? 68 : 56);
-    else if (length > 24 && changes * 12 < length) this.dense += length * 42;
+    else if (length > 24 && changes * 12 < length) this.dense += length * 45;
     else {
       const letters = length - digits;
       const words = changes + 1;
@@ -162,7 +165,7 @@ class Piece {
 }
 
 function astralWeight(code: number): number {
-  if (code >= 0x1f300 && code <= 0x1faff) return code >= 0x1f600 && code <= 0x1f64f ? 150 : 175;
+  if (code >= 0x1f300 && code <= 0x1faff) return emojiWeight(code);
   if (code >= 0x1f1e6 && code <= 0x1f1ff) return 170;
   return code >= 0x20000 && code <= 0x3ffff ? 350 : 260;
 }
@@ -177,8 +180,8 @@ function wideWeight(code: number): number {
   if (code < 0x980) return 30;
   if (code < 0x1200) return 50;
   if (code >= 0x2010 && code <= 0x2027) return 60;
-  if (code >= 0x2500 && code <= 0x259f) return 58;
-  if (code >= 0x2000 && code <= 0x2bff) return 125;
+  if (code >= 0x200b && code <= 0x200f) return 80;
+  if (code >= 0x2000 && code <= 0x2bff) return symbolWeight(code);
   if (code >= 0x3000 && code <= 0x303f) return 75;
   if (code >= 0x3040 && code <= 0x30ff) return 78;
   if (code >= 0x3400 && code <= 0x9fff) return hanWeight(code);

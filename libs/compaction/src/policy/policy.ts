@@ -1,4 +1,5 @@
-import { compaction, NightshiftError } from '@nightshift/contracts';
+import { NightshiftError } from '@nightshift/contracts';
+import type { compaction } from '@nightshift/contracts';
 
 /** Everything a team or a task may change about when and how much is compacted. */
 export interface CompactionPolicy {

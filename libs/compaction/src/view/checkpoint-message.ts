@@ -25,16 +25,17 @@ export function listedLine(listed: compaction.Listed): string {
   return `- ${listed.stored?.id ?? ''}: ${listed.text}`;
 }
 
-/** Hidden results one by one, newest last, and the archives that hold all the rest. */
+/** Hidden results one by one, newest last, and the newest archive, which leads to the earlier ones. */
 export function restorablePart(checkpoint: compaction.Checkpoint): string {
   const lines = checkpoint.replacements.filter((r) => r.kind === compaction.ReplacementKind.HIDDEN).map((r) => r.text);
-  const archives = checkpoint.archives.map(archiveLine);
-  if (lines.length + archives.length === 0) return '';
-  return ['Hidden, restorable with restore_tool_result {"id": …, "search": …}:', ...archives, ...lines].join('\n');
+  const newest = checkpoint.archives.at(-1);
+  if (lines.length === 0 && !newest) return '';
+  const head = 'Hidden, restorable with restore_tool_result {"id": …, "search": …}:';
+  return [head, ...(newest ? [archiveLine(newest)] : []), ...lines].join('\n');
 }
 
 export function archiveLine(archive: compaction.Archive): string {
-  return `- ${archive.stored?.id ?? ''}: everything of entries ${archive.fromSeq} to ${archive.throughSeq}, one per line`;
+  return `- ${archive.stored?.id ?? ''}: entries ${archive.fromSeq} to ${archive.throughSeq}, one per line; its first line names the archive before it`;
 }
 
 /** Goal, plan, edited files and live handles as their sources say now: one part each. */

@@ -4,3 +4,7 @@ import type { transcript } from '@nightshift/contracts';
 export function noticeText(note: transcript.Note): string {
   return `[platform notice: ${note.kind}] ${note.text}`;
 }
+
+/** Providers refuse empty content. */
+export const emptyMessage = '(empty message)';
+export const noOutput = '(no output)';

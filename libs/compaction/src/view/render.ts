@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { transcript } from '@nightshift/contracts';
 import type { compaction } from '@nightshift/contracts';
 import { blockParts, summaryParts } from './checkpoint-message';
-import { noticeText } from './notice';
+import { emptyMessage, noOutput, noticeText } from './notice';
 import { abortedResult, callsOf, unitsOf } from './pairing';
 import type { Unit } from './pairing';
 import { replacementsBySeq } from './replacements';
@@ -111,7 +111,7 @@ class MessageWriter {
     const parts = this.parts(entry.seq, entry.body.value.parts).filter(
       (part) => part.kind.case !== 'text' || part.kind.value !== '',
     );
-    this.messages.push(userMessage(parts.length > 0 ? parts : [text('(empty message)')], entry.body.value.origin));
+    this.messages.push(userMessage(parts.length > 0 ? parts : [text(emptyMessage)], entry.body.value.origin));
   }
 
   private note(entry: transcript.Entry): void {
@@ -144,7 +144,7 @@ class MessageWriter {
     const parts = this.parts(entry.seq, result.parts);
     const filled = parts.some((part) => part.kind.case === 'image' || (part.kind.value ?? '') !== '');
     if (filled && parts === result.parts) return result;
-    return create(transcript.ToolResultSchema, { ...result, parts: filled ? parts : [text('(no output)')] });
+    return create(transcript.ToolResultSchema, { ...result, parts: filled ? parts : [text(noOutput)] });
   }
 
   /** A result whose call is not in the transcript: no provider takes it as a result, so it is shown as text. */
