@@ -6,7 +6,16 @@ import type { CommandRoute, EventRoute, LiveRoute, RequestRoute, Route } from '@
 import type { Logger, Metrics } from '@nightshift/metrics';
 import { subscribeEvents, subscribeLive } from './commands/listeners';
 import { connectNats, inboxPrefix, type ConnectionSettings } from './connection';
-import type { CommandOptions, EventOptions, GatherOptions, LiveOptions, MessageListener, RequestOptions, Stop } from './options';
+import type {
+  CommandOptions,
+  EventOptions,
+  GatherOptions,
+  LiveOptions,
+  EventSubscription,
+  MessageListener,
+  RequestOptions,
+  Stop,
+} from './options';
 import { Caller } from './requests/caller';
 import { defaultTimings, type BusTimings } from './requests/timings';
 import { openBucket } from './kv/bucket';
@@ -125,7 +134,7 @@ export class Bus {
   }
 
   /** Every event from now on, in this instance, without a durable: what happens while it is away is missed. */
-  subscribeEvents<I extends DescMessage>(route: EventRoute<I>, onMessage: MessageListener<I>): Stop {
+  subscribeEvents<I extends DescMessage>(route: EventRoute<I>, onMessage: MessageListener<I>): EventSubscription {
     return subscribeEvents(this, route, onMessage);
   }
 

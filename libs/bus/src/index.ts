@@ -1,7 +1,16 @@
 export { Bus } from './bus';
 export type { BusSettings } from './bus';
 export { BusContext, systemTeam } from './context';
-export type { RequestOptions, GatherOptions, CommandOptions, EventOptions, LiveOptions, MessageListener, Stop } from './options';
+export type {
+  RequestOptions,
+  GatherOptions,
+  CommandOptions,
+  EventOptions,
+  LiveOptions,
+  MessageListener,
+  Stop,
+  EventSubscription,
+} from './options';
 export { kvKey, kvKeyParts } from './kv/kv';
 export type { Kv, KvEntry, KvChange, KvOptions, KvWatch } from './kv/kv';
 export { runService, startService } from './service/run-service';

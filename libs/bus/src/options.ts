@@ -34,3 +34,5 @@ export interface LiveOptions {
 export type MessageListener<I extends DescMessage> = (message: MessageShape<I>, context: BusContext) => void | Promise<void>;
 /** Stops a subscription; safe to call twice. */
 export type Stop = () => void;
+/** `ready` resolves once the server knows the subscription: what is published from then on is seen. */
+export type EventSubscription = Stop & { readonly ready: Promise<void> };

@@ -3,7 +3,7 @@ import { DeliverPolicy, type Msg } from 'nats';
 import { headerNames, type EventRoute, type LiveRoute, type Route } from '@nightshift/contracts';
 import type { Bus } from '../bus';
 import type { BusContext } from '../context';
-import type { MessageListener, Stop } from '../options';
+import type { EventSubscription, MessageListener, Stop } from '../options';
 import { streamName } from '../topology/plan';
 import { decodeBody } from '../wire/bodies';
 import { header } from '../wire/headers';
@@ -48,8 +48,14 @@ export function subscribeLive<I extends DescMessage>(
 }
 
 /** An ordered consumer: no acknowledgements, rebuilt by the client where it left off, gone with this process. */
-export function subscribeEvents<I extends DescMessage>(bus: Bus, route: EventRoute<I>, onMessage: MessageListener<I>): Stop {
+export function subscribeEvents<I extends DescMessage>(
+  bus: Bus,
+  route: EventRoute<I>,
+  onMessage: MessageListener<I>,
+): EventSubscription {
   let stopped = false;
+  let stands!: () => void;
+  const ready = new Promise<void>((resolve) => (stands = resolve));
   let end: () => void = () => undefined;
   async function once(): Promise<void> {
     const consumer = await bus.stream.consumers.get(streamName(route), {
@@ -58,6 +64,8 @@ export function subscribeEvents<I extends DescMessage>(bus: Bus, route: EventRou
     });
     const messages = await consumer.consume();
     end = () => messages.stop();
+    // The consumer exists; its first pull is only about what it already collects.
+    stands();
     if (stopped) return messages.stop();
     for await (const message of messages) hand(bus, route, message, onMessage);
   }
@@ -74,8 +82,9 @@ export function subscribeEvents<I extends DescMessage>(bus: Bus, route: EventRou
     }
   }
   void forEver();
-  return () => {
+  const stop = (): void => {
     stopped = true;
     end();
   };
+  return Object.assign(stop, { ready });
 }

@@ -8,6 +8,9 @@ export interface PullSource {
 export interface PullHooks {
   /** Handlers that could start now. */
   free(): number;
+  connected(): boolean;
+  /** True once the durable is there; asked before the first request and after every one that failed. */
+  prepare(): Promise<boolean>;
   /** Takes a slot before it returns. */
   deliver(message: Delivered): void;
   /** A request for messages ended in a way it should not; the loop goes on by itself. */
@@ -25,26 +28,27 @@ const retryMs = 500;
  * waits in a process is one no other replica can work on, and its ack_wait runs.
  */
 export class PullLoop {
-  private readonly base: string;
-  private readonly subscription: Subscription;
+  private base = '';
+  private subscription: Subscription;
   private readonly watchdog: NodeJS.Timeout;
   private readonly statuses: AsyncIterable<{ type: string }> & { stop?: () => void };
   private number = 0;
   /** Messages the open request may still bring. */
   private outstanding = 0;
   private askedAt = 0;
-  private heardAt = 0;
+  private heardAt = Date.now();
+  private prepared = false;
+  private preparing = false;
   private stopping = false;
   private retry: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connection: NatsConnection,
-    inboxPrefix: string,
+    private readonly inboxPrefix: string,
     private readonly source: PullSource,
     private readonly hooks: PullHooks,
   ) {
-    this.base = `${createInbox(inboxPrefix)}.`;
-    this.subscription = connection.subscribe(`${this.base}*`, { callback: (error, message) => this.receive(error, message) });
+    this.subscription = this.listen();
     this.watchdog = setInterval(() => this.watch(), idleMs);
     this.statuses = connection.status();
     void this.askAgainAfterReconnect();
@@ -58,7 +62,10 @@ export class PullLoop {
 
   /** A slot became free. */
   pull(): void {
-    if (this.stopping || this.outstanding > 0 || this.retry !== undefined) return;
+    // A request sent into a lost connection would be sent again after it, beside the one for the new connection.
+    if (this.stopping || this.outstanding > 0 || this.retry !== undefined || !this.hooks.connected()) return;
+    // The server says nothing at all to a request for a durable that is not there.
+    if (!this.prepared) return void this.prepare();
     const batch = this.hooks.free();
     if (batch <= 0) return;
     this.number++;
@@ -80,12 +87,18 @@ export class PullLoop {
     if (!this.connection.isClosed()) await this.subscription.drain();
   }
 
-  private receive(error: unknown, message: Msg): void {
+  private listen(): Subscription {
+    const base = `${createInbox(this.inboxPrefix)}.`;
+    this.base = base;
+    return this.connection.subscribe(`${base}*`, { callback: (error, message) => this.receive(base, error, message) });
+  }
+
+  private receive(base: string, error: unknown, message: Msg): void {
     if (error) return this.ended(`subscription: ${String(error)}`, true);
     this.heardAt = Date.now();
     // A status comes on the reply subject, a message under its own.
-    if (!message.subject.startsWith(this.base)) {
-      if (this.outstanding > 0) this.outstanding--;
+    if (!message.subject.startsWith(base)) {
+      if (base === this.base && this.outstanding > 0) this.outstanding--;
       this.hooks.deliver(new Delivered(message));
       this.pull();
       return;
@@ -102,9 +115,27 @@ export class PullLoop {
   private ended(reason: string, unexpected: boolean): void {
     this.outstanding = 0;
     if (this.stopping) return;
-    if (!unexpected) return this.pull();
-    this.hooks.rebuilt(reason);
-    // A consumer that is not there yet, or a server that is still starting: ask again, but not in a tight loop.
+    if (unexpected) {
+      this.prepared = false;
+      this.hooks.rebuilt(reason);
+    }
+    this.pull();
+  }
+
+  private async prepare(): Promise<void> {
+    if (this.preparing) return;
+    this.preparing = true;
+    try {
+      this.prepared = await this.hooks.prepare();
+      this.heardAt = Date.now();
+    } catch (error) {
+      if (!this.stopping) this.hooks.rebuilt(String(error));
+    } finally {
+      this.preparing = false;
+    }
+    if (this.stopping) return;
+    if (this.prepared) return this.pull();
+    // A durable that is not there yet, or a server that is still starting: again, but not in a tight loop.
     clearTimeout(this.retry);
     this.retry = setTimeout(() => {
       this.retry = undefined;
@@ -118,10 +149,17 @@ export class PullLoop {
     if (quiet > 2 * idleMs + 1_000) this.ended('no sign of life of the server', true);
   }
 
-  /** A request does not survive its connection. */
+  /**
+   * The server may keep a request over a lost connection, and would answer it beside the new one with more messages than
+   * there are slots: so a new inbox, where the old request finds nobody.
+   */
   private async askAgainAfterReconnect(): Promise<void> {
     for await (const status of this.statuses) {
-      if (status.type === Events.Reconnect && !this.stopping) this.ended('reconnected', true);
+      if (status.type !== Events.Reconnect || this.stopping) continue;
+      const old = this.subscription;
+      this.subscription = this.listen();
+      this.ended('reconnected', true);
+      old.drain().catch(() => undefined);
     }
   }
 }

@@ -19,6 +19,8 @@ export interface WorkerOptions {
   route: StreamRoute;
   source: PullSource;
   key?: string;
+  /** Makes sure that the durable exists, or tells that it does not yet. */
+  prepare: () => Promise<boolean>;
   handler: Handler;
   concurrency: number;
   onDeadLetter?: (message: MessageShape<DescMessage>, context: BusContext, reason: string) => Promise<void>;
@@ -48,6 +50,8 @@ export class Worker {
     this.metrics.onScrape(() => gauge.set({ route: route.name }, this.slots.running));
     this.loop = new PullLoop(bus.connection, inboxPrefix(bus.settings.service), options.source, {
       free: () => this.slots.free,
+      connected: () => bus.fault() === undefined,
+      prepare: options.prepare,
       deliver: (message) => this.take(message),
       rebuilt: (reason) => {
         this.metrics.counter('bus_consume_loops_rebuilt').inc({ route: route.name });
@@ -91,20 +95,25 @@ export class Worker {
 
   /** What still runs is sent back now: the process is about to end. */
   giveBack(): void {
-    for (const message of this.running.keys()) {
-      message.nak(drainDelayMs);
-      this.count('drained');
-    }
+    for (const message of this.running.keys()) this.sendBack(message);
   }
 
   private take(message: Delivered): void {
     if (message.delivery > 1) this.metrics.counter('bus_redeliveries').inc({ route: this.routeName });
     const taken = !this.draining && this.slots.offer(() => this.deliver(message));
     if (!taken) {
-      message.nak(drainDelayMs);
-      this.count('drained');
+      this.sendBack(message);
       if (!this.draining) this.bus.logger.warn({ route: this.routeName }, 'a message came without a free slot');
     }
+  }
+
+  /** Nobody failed: soon, to whoever has a slot. */
+  private sendBack(message: Delivered): void {
+    this.uncounted
+      .add(message)
+      .catch((error: unknown) => this.bus.logger.warn({ error, route: this.routeName }, 'not noted as uncounted'));
+    message.nak(drainDelayMs);
+    this.count('drained');
   }
 
   /** Never rejects: every way out is an answer to the server. */
@@ -149,11 +158,7 @@ export class Worker {
     for (;;) {
       const fault = await this.handle(input, context, message);
       const closing = this.draining && fault !== undefined && signal.aborted ? undefined : closeDelivery(fault, facts);
-      if (closing === undefined) {
-        message.nak(drainDelayMs);
-        await this.uncounted.add(message);
-        return this.count('drained');
-      }
+      if (closing === undefined) return this.sendBack(message);
       switch (closing.do) {
         case 'ack':
           message.ack();

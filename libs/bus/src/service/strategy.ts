@@ -14,7 +14,7 @@ import {
   streamRoutesOf,
   type StreamRoute,
 } from '../topology/plan';
-import { ensureConsumer, ensureStream } from '../topology/provision';
+import { consumerExists, ensureConsumer, ensureStream } from '../topology/provision';
 import { bootFaults, type Declared } from './boot-check';
 import { watchQueues } from './queue-gauges';
 import type { ServiceOptions } from './service-options';
@@ -113,10 +113,11 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
       );
     }
     await this.provision();
+    await this.provisionReaders(declared);
     for (const { pattern } of declared) {
       const route = routeOfSubject(pattern)!;
       const handler = this.messageHandlers.get(pattern) as unknown as Handler;
-      if (isStreamRoute(route)) await this.work(route, handler);
+      if (isStreamRoute(route)) this.work(route, handler);
       else if (route.delivery === 'request') this.answer(route, handler);
     }
     watchQueues(this.bus, this.workers);
@@ -137,20 +138,24 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
     );
   }
 
-  private async work(route: StreamRoute, handler: Handler): Promise<void> {
+  /** An event's durable belongs to its reader. */
+  private async provisionReaders(declared: readonly Declared[]): Promise<void> {
+    const { manager, settings } = this.bus;
+    for (const { pattern } of declared) {
+      const route = routeOfSubject(pattern);
+      if (route?.delivery !== 'event') continue;
+      await ensureConsumer(manager, consumerPlan(route, this.options.service, settings.ackWaitMs), settings.onDrift);
+    }
+  }
+
+  private work(route: StreamRoute, handler: Handler): void {
     const { service, concurrency, deadLetter } = this.options;
     const key = this.keyOf(route);
-    // The durable of a runner is made and removed by the orchestrator; until it is there the loop asks again.
-    if (route.delivery === 'event')
-      await ensureConsumer(
-        this.bus.manager,
-        consumerPlan(route, service, this.bus.settings.ackWaitMs),
-        this.bus.settings.onDrift,
-      );
     const name = route.name as RouteName;
     const options: WorkerOptions = {
       route,
       source: { stream: streamName(route), consumer: consumerName(service, key) },
+      prepare: () => this.prepare(route, key),
       handler,
       concurrency: concurrency?.[name] ?? concurrencyOfWork,
     };
@@ -158,6 +163,16 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
     const hook = deadLetter?.[name];
     if (hook !== undefined) options.onDeadLetter = (message, context, reason) => hook(message as never, context, reason);
     this.workers.push(new Worker(this.bus, options));
+  }
+
+  /** A durable that vanished is made again; the one of a runner is made and removed by the orchestrator, so it is waited for. */
+  private async prepare(route: StreamRoute, key: string | undefined): Promise<boolean> {
+    const { manager, settings } = this.bus;
+    const plan = consumerPlan(route, this.options.service, settings.ackWaitMs, key);
+    if (key !== undefined) return consumerExists(manager, plan);
+    await ensureStream(manager, streamPlan(route), settings.onDrift);
+    await ensureConsumer(manager, plan, settings.onDrift);
+    return true;
   }
 
   private answer(route: RequestRoute, handler: Handler): void {

@@ -101,6 +101,10 @@ export async function ensureConsumer(manager: JetStreamManager, plan: ConsumerPl
   }
 }
 
+export async function consumerExists(manager: JetStreamManager, plan: ConsumerPlan): Promise<boolean> {
+  return (await found(manager.consumers.info(plan.stream, plan.name), consumerNotFound)) !== undefined;
+}
+
 /** Deletes a durable and what still waits for it; fine when it is gone already. */
 export async function removeConsumer(manager: JetStreamManager, plan: ConsumerPlan): Promise<void> {
   try {
