@@ -8,4 +8,4 @@ if (!existsSync(launcher)) {
   console.error('Nightshift was never started here: run npm start');
   process.exit(1);
 }
-await createRequire(import.meta.url)(launcher).main(['reset', ...process.argv.slice(2)]);
+await createRequire(import.meta.url)(launcher).main(['reset', ...process.argv.slice(2)], process.env);

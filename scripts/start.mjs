@@ -35,4 +35,4 @@ try {
 }
 const require = createRequire(import.meta.url);
 const { main } = require(path.join(root, 'libs/cli/dist/local/main.js'));
-await main(['start', ...args.filter((arg) => arg !== '--yes' && arg !== '--no-install')]);
+await main(['start', ...args.filter((arg) => arg !== '--yes' && arg !== '--no-install')], process.env);

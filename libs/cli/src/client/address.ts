@@ -4,6 +4,8 @@ import path from 'node:path';
 import { loadConfig, secret, type Environment } from '@nightshift/config';
 import { NightshiftError } from '@nightshift/contracts';
 import { z } from 'zod';
+import { keyFileIn } from '../local/reset-key';
+import { readState } from '../local/state';
 
 /** Where the API is and the key for it. */
 export interface Address {
@@ -14,18 +16,19 @@ export interface Address {
 const settings = {
   NIGHTSHIFT_URL: z.url({ protocol: /^https?$/, error: 'expected http://… or https://…' }).optional(),
   NIGHTSHIFT_API_KEY: secret(z.string()).optional(),
+  NIGHTSHIFT_STATE_DIR: z.string().min(1).optional(),
 };
 
 /** This checkout, from src and from dist alike. */
 export const projectRoot = path.resolve(__dirname, '../../../..');
-/** Everything that a local installation keeps. */
-export const stateDir = path.join(projectRoot, '.nightshift');
-/** The admin key of the local installation, mode 0600. */
-export const localKeyFile = path.join(stateDir, 'admin.key');
 /** The key for a server elsewhere, mode 0600. */
-export const userKeyFile = path.join(homedir(), '.config/nightshift/key');
+const userKeyFile = path.join(homedir(), '.config/nightshift/key');
+const defaultUrl = 'http://127.0.0.1:7400';
 
-export const defaultUrl = 'http://127.0.0.1:7400';
+/** Where the local installation keeps everything: NIGHTSHIFT_STATE_DIR, or .nightshift in this checkout. */
+export function stateDirOf(env?: Environment): string {
+  return loadConfig(settings, env).NIGHTSHIFT_STATE_DIR ?? path.join(projectRoot, '.nightshift');
+}
 
 /**
  * NIGHTSHIFT_URL and NIGHTSHIFT_API_KEY (or NIGHTSHIFT_API_KEY_FILE) go first, then the files of the local installation.
@@ -33,21 +36,14 @@ export const defaultUrl = 'http://127.0.0.1:7400';
  */
 export function findAddress(env?: Environment): Address {
   const given = loadConfig(settings, env);
-  const url = (given.NIGHTSHIFT_URL ?? localUrl() ?? defaultUrl).replace(/\/+$/, '');
-  const key = given.NIGHTSHIFT_API_KEY ?? readKey(localKeyFile) ?? readKey(userKeyFile);
+  const stateDir = stateDirOf(env);
+  const url = (given.NIGHTSHIFT_URL ?? readState(stateDir)?.addresses.api ?? defaultUrl).replace(/\/+$/, '');
+  const key = given.NIGHTSHIFT_API_KEY ?? readKey(keyFileIn(stateDir)) ?? readKey(userKeyFile);
   if (key) return { url, key };
   throw new NightshiftError(
     'UNAUTHENTICATED',
     `no API key: run \`npm start\` here, set NIGHTSHIFT_API_KEY, or put a key into ${userKeyFile} (mode 0600)`,
   );
-}
-
-/** The address that a running local installation has written down. */
-function localUrl(): string | undefined {
-  const file = path.join(stateDir, 'state.json');
-  if (!existsSync(file)) return undefined;
-  const parsed = z.object({ addresses: z.object({ api: z.string() }) }).safeParse(JSON.parse(readFileSync(file, 'utf8')));
-  return parsed.data?.addresses.api;
 }
 
 /** A key that others can read is no longer one. */

@@ -33,6 +33,12 @@ export class Api {
     await this.fetch('DELETE', path, {});
   }
 
+  /** Raw bytes with the hash that the server tells. */
+  async bytes(path: string): Promise<{ bytes: Buffer; sha256: string }> {
+    const response = await this.fetch('GET', path, {});
+    return { bytes: Buffer.from(await response.arrayBuffer()), sha256: response.headers.get('x-sha256') ?? '' };
+  }
+
   /**
    * Calls back with every event of a stream until it ends or `signal` fires.
    * @throws NightshiftError UNAVAILABLE when the connection breaks: come back with the id of the last event.

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { stateDirOf } from '../client/address';
 import type { DeadLetterJson, KeyJson } from '../client/shapes';
 import { resetKey } from '../local/reset-key';
 import { shorten } from '../show/event-line';
@@ -90,5 +91,5 @@ function keys(program: Command, context: Context): void {
   group
     .command('reset')
     .description('replace the lost admin key of the local installation')
-    .action(async () => context.output.write(`${await resetKey()}\n`));
+    .action(() => context.output.write(`${resetKey(stateDirOf())}\n`));
 }

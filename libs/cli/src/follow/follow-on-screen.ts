@@ -1,6 +1,6 @@
 import type { Api } from '../client/api';
-import type { TaskJson } from '../client/shapes';
-import { eventLine } from '../show/event-line';
+import type { TaskEventJson, TaskJson } from '../client/shapes';
+import { eventLine, isNoise } from '../show/event-line';
 import { Screen, standardOutput, type Output } from '../show/screen';
 import { statusLine } from '../show/status-line';
 import { follow, hasEnded } from './follow';
@@ -36,7 +36,9 @@ export async function followOnScreen(api: Api, id: string, options: FollowOption
   const watcher = options.json
     ? { event: (event: object) => output.write(`${JSON.stringify(event)}\n`), task: () => undefined }
     : {
-        event: (event: Parameters<typeof eventLine>[0]) => screen.line(eventLine(event)),
+        event: (event: TaskEventJson) => {
+          if (!isNoise(event)) screen.line(eventLine(event));
+        },
         task: (task: TaskJson) => {
           screen.setStatus(statusLine(task));
           screen.settle();

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { localKeyFile, stateDir } from '../client/address';
-import { readState } from './state';
+import { isOurs, runningState } from './state';
 import { writePrivate } from './write-private';
 
 /** A key of the form that the api accepts: "nsk_" and 32 random bytes. */
@@ -10,28 +8,21 @@ export function newKey(): string {
   return `nsk_${randomBytes(32).toString('base64url')}`;
 }
 
+export function keyFileIn(stateDir: string): string {
+  return path.join(stateDir, 'admin.key');
+}
+
 /**
  * Writes a new admin key and tells a running api to take it over in place of the lost one; the api does the same at its
  * next start. Whoever may write the key file owns the installation.
  * @returns what to tell the user.
  */
-export async function resetKey(): Promise<string> {
-  writePrivate(localKeyFile, `${newKey()}\n`);
-  const state = readState();
-  const pid = state?.services.api;
-  if (pid === undefined || !isNightshift(pid)) return `a new admin key is in ${localKeyFile}; it is valid from the next start`;
+export function resetKey(stateDir: string): string {
+  const file = keyFileIn(stateDir);
+  writePrivate(file, `${newKey()}\n`);
+  const pid = runningState(stateDir)?.pids.api;
+  if (pid === undefined || !isOurs(pid, ['services/api']))
+    return `a new admin key is in ${file}; it is valid from the next start`;
   process.kill(pid, 'SIGHUP');
-  return `a new admin key is in ${path.relative(stateDir, localKeyFile)} of ${stateDir}; the old one is revoked`;
-}
-
-/** A pid that was given to another program meanwhile must not get our signal. */
-function isNightshift(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    const commandLine = `/proc/${pid}/cmdline`;
-    return !existsSync(commandLine) || readFileSync(commandLine, 'utf8').includes('services/api');
-  } catch {
-    // No such process.
-    return false;
-  }
+  return `a new admin key is in ${file}; the old one is revoked`;
 }

@@ -12,6 +12,13 @@ const lines: Readonly<Record<string, (data: Data) => string>> = {
   state_changed: (data) => `now ${text(data.state)}${data.reason ? `: ${text(data.reason)}` : ''}`,
 };
 
+/** Events that only repeat, for people, what another one says. */
+const noise: ReadonlySet<string> = new Set(['entry_appended', 'tool_started', 'model_call_started']);
+
+export function isNoise(event: Pick<TaskEventJson, 'kind'>): boolean {
+  return noise.has(event.kind);
+}
+
 /** One line per event, with the time in front. */
 export function eventLine(event: TaskEventJson): string {
   const own = lines[event.kind];

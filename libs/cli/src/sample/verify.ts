@@ -1,0 +1,3 @@
+export async function verifyReport(_file: string | undefined, _stateDir: string, _say: (line: string) => void): Promise<number> {
+  return 1;
+}
