@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { SessionFault } from './session';
+
+/** One JSON value of a session file, with the line it stands on (1 for files that are one value). */
+export interface SessionRecord {
+  readonly line: number;
+  readonly value: unknown;
+}
+
+export interface SessionFile {
+  readonly file: string;
+  /** `lines`: one JSON value a line. `whole`: the file is one JSON value. */
+  readonly shape: 'lines' | 'whole';
+  readonly records: readonly SessionRecord[];
+  readonly warnings: string[];
+}
+
+/**
+ * Splits a file into its JSON values. An unfinished last line is what a running or killed agent leaves: it is left out with a
+ * warning; any other malformed line is a fault.
+ */
+export function readRecords(file: string, text: string): SessionFile {
+  const trimmed = text.replace(/^\uFEFF/, '').trim();
+  if (trimmed === '') throw new SessionFault(file, undefined, 'expected a session, found an empty file');
+  if (!/^[[{]/.test(trimmed)) throw new SessionFault(file, 1, 'expected JSON (an object, or one object a line)');
+  const whole = attempt(trimmed);
+  if (whole.ok && !isOneLineOfMany(whole.value))
+    return { file, shape: 'whole', records: [{ line: 1, value: whole.value }], warnings: [] };
+
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const last = lines.findLastIndex((line) => line.trim() !== '');
+  const records: SessionRecord[] = [];
+  const warnings: string[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const parsed = attempt(line);
+    if (parsed.ok) records.push({ line: index + 1, value: parsed.value });
+    else if (index === last && records.length > 0)
+      warnings.push(`${file}:${index + 1}: the last line is cut off and was left out`);
+    else throw new SessionFault(file, index + 1, `expected one JSON object (${parsed.reason})`);
+  }
+  return { file, shape: 'lines', records, warnings };
+}
+
+/** A log with a single line parses as a whole too; its `type` gives it away. */
+function isOneLineOfMany(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    ('message' in value || 'payload' in value || 'timestamp' in value)
+  );
+}
+
+function attempt(text: string): { ok: true; value: unknown } | { ok: false; reason: string } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    return { ok: false, reason: (error as Error).message };
+  }
+}
+
+/** Checks one value against its schema; the fault names the field and what was expected there. */
+export function expectShape<S extends z.ZodType>(
+  source: SessionFile,
+  line: number | undefined,
+  schema: S,
+  value: unknown,
+): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new SessionFault(
+    source.file,
+    source.shape === 'whole' ? undefined : line,
+    `${issue?.path.join('.') || 'value'}: ${issue?.message ?? 'malformed'}`,
+  );
+}
