@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { SessionFault } from './session';
 
 /** One JSON value of a session file, with the line it stands on (1 for files that are one value). */
