@@ -36,7 +36,7 @@ async function run([command, ...args]: readonly string[], env: Environment): Pro
       await reset(stateDir, say);
       return 0;
     case 'verify-report':
-      return verifyReport(positionals[0], stateDir, say);
+      return verifyReport(positionals[0], stateDir, env.DATABASE_URL || undefined, say);
     default:
       throw new NightshiftError('INVALID_ARGUMENT', `no command ${String(command)}`);
   }

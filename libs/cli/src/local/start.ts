@@ -15,6 +15,7 @@ import { Logs } from './logs';
 import { providerFileOf, type ProviderFile } from './provider-file';
 import { keyFileIn, newKey } from './reset-key';
 import { mayRunUnsandboxed, sandboxFault } from './sandbox-probe';
+import type { StackUrls } from './service-environment';
 import { Stack } from './stack';
 import { clearState, runningState, writeState } from './state';
 import type { StartOptions, Where } from './start-options';
@@ -66,19 +67,20 @@ export async function start(options: StartOptions & Where, projectRoot: string, 
   signal.addEventListener('abort', onAbort);
   try {
     const api = `http://127.0.0.1:${layout.ports.api}`;
-    const keep = (ready: boolean, nats: string): void =>
+    const keep = (ready: boolean, urls: StackUrls): void =>
       writeState(stateDir, {
         launcher: process.pid,
         startedAtMs,
         ready,
-        addresses: { api, nats, operations: stack.operations() },
+        addresses: { api, nats: urls.nats, operations: stack.operations() },
+        database: urls.database,
         pids: stack.pids(),
       });
-    keep(false, '');
+    keep(false, { nats: '', database: '' });
     const urls = await stack.start();
-    keep(true, urls.nats);
+    keep(true, urls);
     // A service that was restarted has another process id; the command line asks for it.
-    stateTimer = setInterval(() => keep(true, urls.nats), stateRefreshMs);
+    stateTimer = setInterval(() => keep(true, urls), stateRefreshMs);
     say(welcome(layout, Date.now() - startedAtMs, keyFile, freshKey));
     const ok = await work(options, plan, stack, layout, sandbox.allowUnsandboxed, signal);
     if (options.once) return ok ? 0 : 1;

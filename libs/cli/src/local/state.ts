@@ -14,6 +14,8 @@ const schema = z.object({
     /** Service → where it serves /metrics and /health. */
     operations: z.record(z.string(), z.string()),
   }),
+  /** With its password; this file is as private as the key. */
+  database: z.string(),
   /** Service → process id; nats and postgres too. */
   pids: z.record(z.string(), z.int()),
 });

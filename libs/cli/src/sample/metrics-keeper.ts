@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const everyMs = 1_000;
@@ -8,7 +8,6 @@ const everyMs = 1_000;
  * counters with it; what it had counted until its last scrape is kept here, as Prometheus would.
  */
 export class MetricsKeeper {
-  private readonly texts = new Map<string, string>();
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> = Promise.resolve();
 
@@ -16,7 +15,6 @@ export class MetricsKeeper {
     private readonly operations: Readonly<Record<string, string>>,
     private readonly folder: string,
   ) {
-    rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
   }
 
@@ -51,7 +49,6 @@ export class MetricsKeeper {
     }
     const instance = /nightshift_build_info\{[^}]*instance="([^"]*)"/.exec(text)?.[1] ?? 'unknown';
     const name = `${service}.${instance.replaceAll(/[^\w-]/g, '_')}.prom`;
-    this.texts.set(name, text);
     writeFileSync(path.join(this.folder, name), text);
   }
 }
