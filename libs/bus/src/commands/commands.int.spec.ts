@@ -1,14 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
-import {
-  maxCommandBytes,
-  NightshiftError,
-  routes,
-  type deadletter,
-  type registry,
-  type task,
-  type tool,
-} from '@nightshift/contracts';
+import { maxCommandBytes, NightshiftError, routes, type deadletter, type task, type tool } from '@nightshift/contracts';
 import { eventually, withNats } from '@nightshift/testing';
 import { BusContext, type Bus, type RunningService } from '../index';
 import { connectSpecBus, latch, startSpecService } from '../spec-service';
@@ -20,7 +12,6 @@ const team = 'team-a';
 const letters: deadletter.PutRequest[] = [];
 const unparked: string[] = [];
 let onStep: (message: task.Step, context: BusContext) => Promise<void>;
-let onFinished: (message: tool.Finished, context: BusContext) => Promise<void>;
 let number = 0;
 
 @Controller()
@@ -28,10 +19,6 @@ class Handlers {
   @EventPattern(routes.taskStep.subject)
   step(@Payload() message: task.Step, @Ctx() context: BusContext): Promise<void> {
     return onStep(message, context);
-  }
-  @EventPattern(routes.toolFinished.subject)
-  finished(@Payload() message: tool.Finished, @Ctx() context: BusContext): Promise<void> {
-    return onFinished(message, context);
   }
   @MessagePattern(routes.deadletterPut.subject)
   put(@Payload() message: deadletter.PutRequest): { id: string } {
@@ -42,7 +29,7 @@ class Handlers {
 
 beforeAll(async () => {
   service = await startSpecService(nats.url, 'orchestrator', [Handlers], {
-    concurrency: { taskStep: 4, toolFinished: 2 },
+    concurrency: { taskStep: 4 },
     deadLetter: { taskStep: async (message: task.Step) => void unparked.push(message.taskId) },
   });
   bus = await connectSpecBus(nats.url, 'orchestrator');

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AddressInfo } from 'node:net';
-import type { INestApplicationContext, INestMicroservice, Type } from '@nestjs/common';
+import type { Abstract, INestApplicationContext, INestMicroservice, Type } from '@nestjs/common';
 import { describeConfig, secretValues, serviceSettings } from '@nightshift/config';
 import { NightshiftError } from '@nightshift/contracts';
 import { createLogger, createMetrics, initTracing, startOperationsServer, type Logger } from '@nightshift/metrics';
@@ -102,7 +102,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       logger,
       operations,
       ...(httpPort === undefined ? {} : { httpPort }),
-      get: <T>(token: Type<T> | symbol | string) => running.get<T>(token, { strict: false }),
+      get: <T>(token: Type<T> | Abstract<T> | symbol | string) => running.get<T>(token, { strict: false }),
       stop,
     };
   } catch (error) {

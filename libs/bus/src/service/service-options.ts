@@ -1,4 +1,4 @@
-import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
+import type { Abstract, DynamicModule, INestApplication, Type } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { ServiceConfig, Settings } from '@nightshift/config';
 import type { RouteName, ServiceName } from '@nightshift/contracts';
@@ -51,7 +51,7 @@ export interface RunningService {
   operations: OperationsServer;
   httpPort?: number;
   /** The instance of a provider. */
-  get<T>(token: Type<T> | symbol | string): T;
+  get<T>(token: Type<T> | Abstract<T> | symbol | string): T;
   /** Not ready → no new work → what runs ends or goes back → drained → closed. Safe to call twice. */
   stop(): Promise<void>;
 }
