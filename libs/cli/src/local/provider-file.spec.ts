@@ -15,6 +15,8 @@ providers:
     api_key_env: WORK_KEY
 chains:
   default: [work/claude]
+workspaces:
+  allowed_roots: [/srv]
 `;
 const simulator = { providers: { sim: { vendor: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1' } }, keys: { SIM: 'x' } };
 
@@ -27,13 +29,23 @@ function given(text: string | undefined): string {
 describe('providerFileOf', () => {
   it('is nothing when there is nothing, and a key in the environment alone changes nothing', () => {
     const env = { ANTHROPIC_API_KEY: 'k' };
-    expect(providerFileOf({ file: given(undefined), stateDir, env })).toEqual({ file: undefined, keys: {}, configured: false });
+    expect(providerFileOf({ file: given(undefined), stateDir, env })).toEqual({
+      file: undefined,
+      keys: {},
+      configured: false,
+      allowedRoots: [],
+    });
   });
 
   it("is the user's own file with the keys it names", () => {
     const file = given(own);
     const env = { WORK_KEY: 'w', OTHER_KEY: 'o' };
-    expect(providerFileOf({ file, stateDir, env })).toEqual({ file, keys: { WORK_KEY: 'w' }, configured: true });
+    expect(providerFileOf({ file, stateDir, env })).toEqual({
+      file,
+      keys: { WORK_KEY: 'w' },
+      configured: true,
+      allowedRoots: ['/srv'],
+    });
   });
 
   it('adds the simulator and a well-known provider that has its key', () => {

@@ -27,6 +27,8 @@ export interface ProviderFile {
   keys: Record<string, string>;
   /** A chain is configured: a task without a model of its own costs money or local time. */
   configured: boolean;
+  /** Directories that the file allows tasks to work in. */
+  allowedRoots: string[];
 }
 
 export interface ProviderWishes {
@@ -61,6 +63,7 @@ export function providerFileOf(wishes: ProviderWishes): ProviderFile {
     file,
     keys: { ...keysOf(providers, wishes.env), ...wishes.extra?.keys },
     configured: Object.keys(checked.chains).length > 0,
+    allowedRoots: checked.workspaces.allowed_roots,
   };
 }
 

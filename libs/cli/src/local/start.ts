@@ -50,7 +50,7 @@ export async function start(options: StartOptions & Where, projectRoot: string, 
     choices: {
       file: plan.providers.file,
       keyFile,
-      allowedRoots: allowedRoots(layout, options.allowedRoots),
+      allowedRoots: allowedRoots(layout, [...plan.providers.allowedRoots, ...options.allowedRoots]),
       allowUnsandboxed: sandbox.allowUnsandboxed,
       providerKeys: plan.providers.keys,
       outer: env,

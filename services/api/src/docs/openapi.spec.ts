@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { deadletter, task, transcript } from '@nightshift/contracts';
 import { Ajv2020 } from 'ajv/dist/2020';
@@ -5,8 +7,9 @@ import { present } from '../http/present';
 import { docsPage } from './docs-page';
 import { endpoints } from './endpoints';
 import { openApi } from './openapi';
+import { version } from '../version';
 
-const document = openApi(endpoints, '1.0.0') as unknown as {
+const document = openApi(endpoints, version) as unknown as {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object> };
 };
@@ -30,6 +33,11 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations) {
       expect(operation.responses.default?.content).toHaveProperty('application/problem+json');
     }
+  });
+
+  it('is the one in docs/openapi.json (npm run openapi:generate writes it)', () => {
+    const committed: unknown = JSON.parse(readFileSync(path.resolve(__dirname, '../../../../docs/openapi.json'), 'utf8'));
+    expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
   it('declares each parameter of a path', () => {

@@ -1,5 +1,6 @@
+import { defaultPolicy } from '@nightshift/compaction';
 import { isNightshiftError } from '@nightshift/contracts';
-import { chainOf, createRequestOf, partsOf } from './create-request';
+import { chainOf, createRequestOf, partsOf, policyOf } from './create-request';
 import { createBody, messageBody } from './tasks.schemas';
 
 const chains = { default: [{ provider: 'local', model: 'qwen3:8b' }], big: [{ provider: 'a', model: 'x' }] };
@@ -39,7 +40,7 @@ describe('createRequestOf', () => {
       workspace: { directory: '/w', mode: 'copy' },
       maxOutputTokens: 4096,
     });
-    expect(createRequestOf(body, {}, { keyId: 'k', idempotencyKey: 'i' })).toMatchObject({
+    expect(createRequestOf(body, { chains: {}, compaction: {} }, { keyId: 'k', idempotencyKey: 'i' })).toMatchObject({
       idempotencyKey: 'i',
       createdBy: 'k',
       goal: 'fix it',
@@ -48,6 +49,21 @@ describe('createRequestOf', () => {
       workspace: { directory: '/w', mode: 'copy' },
       options: { maxOutputTokens: 4096 },
     });
+  });
+});
+
+describe('policyOf', () => {
+  it.each([
+    ['nothing when nobody wishes anything', {}, undefined, undefined],
+    ["the operator's over the defaults", { fraction: 0.6 }, undefined, { ...defaultPolicy, fraction: 0.6 }],
+    [
+      "the task's over the operator's, switches included",
+      { fraction: 0.6, token_compression: false },
+      { fraction: 0.7, cap: 50_000 },
+      { ...defaultPolicy, fraction: 0.7, cap: 50_000, tokenCompression: false },
+    ],
+  ])('is %s', (_, operator, wished, expected) => {
+    expect(policyOf(operator, wished)).toEqual(expected);
   });
 });
 

@@ -33,7 +33,7 @@ export class TaskActionsController {
       throw new NightshiftError('PERMISSION_DENIED', 'toolPolicy.allowUnsandboxed needs a key with the role admin');
     }
     const idempotencyKey = idempotencyKeyOf(given) ?? v7();
-    const request = createRequestOf(body, this.config.file.chains, { keyId: from.keyId, idempotencyKey });
+    const request = createRequestOf(body, this.config.file, { keyId: from.keyId, idempotencyKey });
     const reply = await this.calls.ask(routes.taskCreate, from, request);
     if (!reply.existing) await this.audit.record(from, 'task.create', reply.task?.id ?? '', {});
     return shown(reply);
