@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import type { TaskJson } from '../client/shapes';
 import { follow, hasEnded } from '../follow/follow';
 import { endingOf } from '../follow/follow-on-screen';
+import { compactFile, namesFile, withFileOptions } from '../compact-file/compact-file.command';
 import { print, type Context } from './context';
+
+type CompactOptions = { focus?: string } & Parameters<typeof compactFile>[2];
 
 const receiptWaitMs = 30_000;
 
@@ -53,14 +56,15 @@ export function steeringCommands(program: Command, context: Context): void {
       print(context, options.json, task, () => `sent; the task is ${task.state}\n`);
     });
 
-  program
+  const compact = program
     .command('compact')
-    .description('compact a task now')
-    .argument('<id>')
+    .description('compact a task now; with a session file of another agent: a dry run that shows what compaction would do')
+    .argument('<id or file>')
     .option('--focus <text>', 'what the summary should keep above all')
-    .option('--json')
-    .action(async (id: string, options: { focus?: string; json?: boolean }) => {
-      const reply = await context.api().post<{ passId: string }>(`/v1/tasks/${id}/compact`, { focus: options.focus });
-      print(context, options.json, reply, () => 'asked for; see `nightshift generations`\n');
-    });
+    .option('--json');
+  withFileOptions(compact).action(async (target: string, options: CompactOptions) => {
+    if (namesFile(target)) return compactFile(context, target, options);
+    const reply = await context.api().post<{ passId: string }>(`/v1/tasks/${target}/compact`, { focus: options.focus });
+    print(context, options.json, reply, () => 'asked for; see `nightshift generations`\n');
+  });
 }
