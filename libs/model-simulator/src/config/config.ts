@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { modelSpec } from './model-spec';
+import { serverModel, serverSpec } from './server-spec';
 
 export const simulatorConfig = z.strictObject({
   /** Seed of the faults that apply with a probability. */
   seed: z.number().int().default(1),
   /** Models of the cloud side, under /anthropic, /openai, /codex and every other vendor prefix. */
-  models: z.record(z.string(), modelSpec).default({}),
+  models: z.record(z.string(), serverModel).default({}),
+  /** Servers of their own: local ones, and vendors whose lists differ from the cloud side. */
+  servers: z.record(z.string().regex(/^[\w.-]+$/), serverSpec).default({}),
 });
 export type SimulatorConfig = z.infer<typeof simulatorConfig>;
 export type SimulatorConfigInput = z.input<typeof simulatorConfig>;

@@ -71,6 +71,8 @@ export const faultAction = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('error_in_200'),
     afterDeltas: z.number().int().min(0).default(0),
+    /** Responses: a failed response, or a bare error event. */
+    form: z.enum(['default', 'error_event']).default('default'),
     as: z.enum(['overloaded', 'server_error', 'rate_limit', 'quota', 'overflow', 'type_message']).default('overloaded'),
   }),
   /** A bare JSON object behind the frames, as some proxies write it. */

@@ -42,8 +42,8 @@ export const modelSpec = z.strictObject({
   refuseInStream: z.boolean().optional(),
   /** markers: only what lies before a cache_control marker (Anthropic); prefix: the longest known prefix. */
   cache: z.enum(['markers', 'prefix', 'off']).optional(),
-  /** What happens to a prompt above the window: refused, or cut without a word (Ollama, some routers). */
-  overflow: z.enum(['refuse', 'truncate']).default('refuse'),
+  /** What happens to a prompt above the window: refused, or cut without a word. Absent = as the request and the vendor say. */
+  overflow: z.enum(['refuse', 'truncate']).optional(),
   /** Factor on the tokenizer's count; absent = 1.3 in the Anthropic format, else 1. */
   tokenFactor: z.number().min(0.1).max(10).optional(),
   perMessageTokens: z.number().int().min(0).default(4),

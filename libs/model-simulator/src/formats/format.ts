@@ -12,6 +12,14 @@ export interface WireRequest {
   readonly includeUsage: boolean;
   readonly requestedOutput?: number;
   readonly endsWithAssistant: boolean;
+  /** The caller allows the oldest messages to be dropped without a word. */
+  readonly truncate?: boolean;
+  /** Responses: reasoning items carry their encrypted content. */
+  readonly encryptedReasoning?: boolean;
+  /** Ollama: the window that the caller wants the model loaded with. */
+  readonly numCtx?: number;
+  /** Ollama: nothing is asked; the model is to be loaded or unloaded. */
+  readonly loadOnly?: 'load' | 'unload';
 }
 
 /** What a frame is for; faults cut, stall and drop by it. */
@@ -41,7 +49,7 @@ export interface Format {
   readonly frames: (answer: Answer, context: WriteContext) => Frame[];
   readonly body: (answer: Answer, context: WriteContext) => unknown;
   /** An error as a frame of a stream that has begun. */
-  readonly errorFrame: (error: unknown, context: WriteContext) => string;
+  readonly errorFrame: (error: unknown, context: WriteContext, form: 'default' | 'error_event') => string;
   /** Frames that open a stream without any content. */
   readonly emptyFrames: (answer: Answer, context: WriteContext) => Frame[];
   /** A refusal told inside a stream, where the format has a form for it. */

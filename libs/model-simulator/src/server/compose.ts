@@ -45,7 +45,7 @@ export function compose(move: Move, context: Composition): Answer {
     stop: context.fault?.kind === 'length_zero_output' ? 'length' : stop,
     usage: usageOf(
       context,
-      context.fault?.kind === 'length_zero_output' ? 0 : tokensOf(limited.blocks, context.factor),
+      context.fault?.kind === 'length_zero_output' ? 0 : Math.min(context.limit, tokensOf(limited.blocks, context.factor)),
       reasoning,
     ),
   };
@@ -139,5 +139,11 @@ function tokensOf(blocks: readonly AnswerBlock[], factor: number): number {
 function usageOf(context: Composition, output: number, reasoning: number): Answer['usage'] {
   if (context.fault?.kind === 'silent_truncation')
     return { input: Math.min(context.input, context.fault.servedTokens), cacheRead: 0, cacheWrite: 0, output, reasoning };
-  return { input: context.input, cacheRead: context.cache.read, cacheWrite: context.cache.write, output, reasoning };
+  return {
+    input: context.input,
+    cacheRead: Math.min(context.cache.read, context.input),
+    cacheWrite: context.cache.write,
+    output,
+    reasoning,
+  };
 }

@@ -8,7 +8,7 @@ import { admit } from './admit';
 import { compose } from './compose';
 import type { Interruption } from './playback';
 import type { Received } from './receive';
-import type { ModelRuntime } from './runtime';
+import { load, windowOf, type ModelRuntime } from './runtime';
 
 /** What will be put on the wire. */
 export type Reply =
@@ -27,15 +27,17 @@ export type Reply =
       readonly json: string;
       readonly waitMs: number;
       readonly broken?: 'cut' | 'early_end';
-      readonly answer: Answer;
+      readonly answer?: Answer;
     };
 
 export interface DecideContext {
   readonly format: Format;
   readonly mountName: string;
+  readonly local: boolean;
   readonly cache: PromptCache;
   readonly nowMs: number;
   readonly number: number;
+  readonly countOnly: boolean;
 }
 
 /** Faults first, as a vendor's edge would; then the vendor's own refusals; then the script's answer. */
@@ -47,12 +49,28 @@ export function decideReply(received: Received, context: DecideContext): Reply {
   }
   if (problem !== undefined) return refusal(problem, received, context);
   if (model === undefined || request === undefined) throw new Error('a request without a problem has a model');
+  if (context.countOnly) return { kind: 'whole', json: JSON.stringify({ input_tokens: received.measured.total }), waitMs: 0 };
+  if (request.loadOnly !== undefined) return loadOnly(model, request.loadOnly, model.name);
   try {
     return converse(received, model, request, context);
   } catch (error) {
     if (error instanceof Refusal) return refusal(error.problem, received, context);
     throw error;
   }
+}
+
+/** Ollama: a chat without messages loads the model, or unloads it. */
+function loadOnly(model: ModelRuntime, order: 'load' | 'unload', name: string): Reply {
+  if (order === 'unload') model.served = undefined;
+  else load(model);
+  const json = JSON.stringify({
+    model: name,
+    created_at: '2026-06-01T10:00:00Z',
+    message: { role: 'assistant', content: '' },
+    done_reason: order,
+    done: true,
+  });
+  return { kind: 'whole', json, waitMs: order === 'load' ? model.spec.facts.loadMs : 0 };
 }
 
 export function requestIdOf(received: Received, number: number): string {
@@ -127,7 +145,11 @@ function converse(received: Received, model: ModelRuntime, request: WireRequest,
   const { format, nowMs } = context;
   const { spec, script } = model;
   const { vendor, measured, factor, fault } = received;
-  const admitted = admit(request, measured, spec, vendor, format);
+  // A request loads a model that is not in memory, and Ollama reloads one for another num_ctx.
+  const loadsBefore = model.loads;
+  if (context.local) load(model, request.numCtx);
+  const loadMs = model.loads > loadsBefore ? spec.facts.loadMs : 0;
+  const admitted = admit(request, measured, spec, windowOf(model), vendor, format);
   const move = script.next(request.conversation);
   const write = writeContext(received, model, request, context);
   if (move.fail === true) return { kind: 'error', error: vendor.refuse({ kind: 'server_error' }, write) };
@@ -146,7 +168,7 @@ function converse(received: Received, model: ModelRuntime, request: WireRequest,
     ...(fault === undefined ? {} : { fault: fault.action }),
   });
   const slow = fault?.action.kind === 'slow_first_token' ? fault.action.ms : 0;
-  const firstTokenMs = spec.latency.firstTokenMs + (move.waitMs ?? 0) + slow;
+  const firstTokenMs = spec.latency.firstTokenMs + (move.waitMs ?? 0) + slow + loadMs;
   return request.stream
     ? streamed(answer, received, write, context, firstTokenMs)
     : whole(answer, received, write, context, firstTokenMs);
@@ -188,7 +210,7 @@ function interruptionOf(
       return {
         kind: 'insert',
         afterDeltas: action.afterDeltas,
-        wire: context.format.errorFrame(errorIn200(action, received, context), write),
+        wire: context.format.errorFrame(errorIn200(action, received, context), write, action.form),
         then: 'end',
       };
     default:

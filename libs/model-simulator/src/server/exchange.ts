@@ -4,6 +4,8 @@ import type { Format } from '../formats/format';
 import type { PromptCache } from '../usage/prompt-cache';
 import { decideReply, requestIdOf, type Reply } from './decide';
 import { perform } from './perform';
+import { readBody } from './read-body';
+import { windowOf } from './runtime';
 import { receive, type Mount, type Received } from './receive';
 import type { LogLine, RequestLog } from './request-log';
 
@@ -19,6 +21,8 @@ export interface Route {
   readonly format: Format;
   readonly mount: Mount;
   readonly modelInPath?: string;
+  /** Only the token count is asked for. */
+  readonly countOnly: boolean;
 }
 
 const noLatency = latencySpec.parse({});
@@ -43,7 +47,15 @@ export async function exchange(
     msSinceStart: nowMs - services.startedMs,
     random: services.random,
   });
-  const reply = decideReply(received, { format, mountName: mount.name, cache: services.cache, nowMs, number });
+  const reply = decideReply(received, {
+    format,
+    mountName: mount.name,
+    local: mount.local,
+    countOnly: route.countOnly,
+    cache: services.cache,
+    nowMs,
+    number,
+  });
   const performed = await perform(response, reply, {
     requestId: requestIdOf(received, number),
     streamType: format.streamType,
@@ -52,6 +64,7 @@ export async function exchange(
   await settled(response);
   const gone = performed.ended === 'complete' && !response.writableFinished;
   services.log.write({
+    kind: 'model',
     number,
     at: new Date(nowMs).toISOString(),
     mount: mount.name,
@@ -72,7 +85,7 @@ function about(
   reply: Reply,
 ): Omit<
   LogLine,
-  'number' | 'at' | 'mount' | 'path' | 'format' | 'status' | 'deltas' | 'ended' | 'bytes' | 'sha256' | 'closedAt' | 'ms'
+  'kind' | 'number' | 'at' | 'mount' | 'path' | 'format' | 'status' | 'deltas' | 'ended' | 'bytes' | 'sha256' | 'closedAt' | 'ms'
 > {
   const { request, model, fault } = received;
   const answer = reply.kind === 'stream' || reply.kind === 'whole' ? reply.answer : undefined;
@@ -87,7 +100,7 @@ function about(
     messages: request?.segments.filter((segment) => segment.message).length ?? 0,
     input: received.measured.total,
     ...(request?.requestedOutput === undefined ? {} : { requestedOutput: request.requestedOutput }),
-    ...(model === undefined ? {} : { window: model.spec.window }),
+    ...(model === undefined ? {} : { window: windowOf(model) }),
     ...(answer === undefined ? {} : { usage: answer.usage, stop: answer.stop }),
     ...(calls.length === 0 ? {} : { calls }),
     ...(fault === undefined ? {} : { fault: fault.name ?? fault.action.kind }),
@@ -102,15 +115,4 @@ async function settled(response: ServerResponse): Promise<void> {
     response.once('finish', resolve);
     response.once('close', resolve);
   });
-}
-
-/** The whole body, or nothing when the client left before its end. */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }

@@ -7,6 +7,8 @@ export interface Presence {
   readonly gone: () => boolean;
   /** Waits, or less when the client leaves; tells whether it is still there. */
   readonly wait: (ms: number) => Promise<boolean>;
+  /** Until the send buffer has emptied, or the client has left. */
+  readonly drained: () => Promise<void>;
 }
 
 /** The client of a response: there until its connection closes. */
@@ -16,6 +18,11 @@ export function presence(response: ServerResponse): Presence {
   const gone = (): boolean => response.destroyed || response.socket === null || response.socket.destroyed;
   return {
     gone,
+    drained: () =>
+      new Promise<void>((resolve) => {
+        wake = resolve;
+        response.once('drain', resolve);
+      }),
     wait: async (ms) => {
       if (gone()) return false;
       if (ms <= 0) return true;

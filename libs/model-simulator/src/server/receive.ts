@@ -16,6 +16,8 @@ import { answersFormat, type ModelRuntime } from './runtime';
 export interface Mount {
   readonly name: string;
   readonly models: ReadonlyMap<string, ModelRuntime>;
+  /** Models are loaded into memory, with a window that may differ from request to request. */
+  readonly local: boolean;
   /** Vendor of models that name none; absent = the format's own. */
   readonly vendor?: VendorName;
 }
@@ -30,6 +32,8 @@ export interface Arrival {
   readonly random: () => number;
   /** Gemini and Azure put the model into the path. */
   readonly modelInPath?: string;
+  /** Only the token count is asked for. */
+  readonly countOnly: boolean;
 }
 
 /** What is known of a request before it is answered. */
@@ -64,6 +68,9 @@ export function receive(arrival: Arrival): Received {
   const base = { sha256, modelName, vendor, factor, key, requestNumber: 0, measured: unmeasured, purpose: 'unknown' };
   if (body === undefined) return { ...base, problem: invalid('We could not parse the JSON body of your request.').problem };
   if (model === undefined || !answersFormat(model.spec, format.name)) return { ...base, problem: { kind: 'model_not_found' } };
+  // Counting asks for no output and is not a request to the model.
+  if (arrival.countOnly)
+    return { ...base, model, ...readStrictly(arrival, { ...body, max_tokens: 1 }, model, vendor, factor, key) };
   const requestNumber = ++model.requests;
   const read = readStrictly(arrival, body, model, vendor, factor, key);
   const fault = chooseFault(

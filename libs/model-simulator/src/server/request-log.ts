@@ -1,7 +1,23 @@
-import { openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Usage } from '../answer';
 
+/** A request for metadata. */
+export interface MetadataLine {
+  readonly kind: 'metadata';
+  readonly number: number;
+  readonly at: string;
+  readonly server: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly mode: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** A model request. */
 export interface LogLine {
+  readonly kind: 'model';
   /** Order of arrival, from 1. */
   readonly number: number;
   readonly at: string;
@@ -40,8 +56,8 @@ const REMEMBERED = 5_000;
 
 /** One line per request, written before anything else can happen, so that a killed process leaves a complete file. */
 export class RequestLog {
-  private readonly file: number | undefined;
-  private readonly lines: LogLine[] = [];
+  private file: number | undefined;
+  private readonly lines: (LogLine | MetadataLine)[] = [];
   private arrived = 0;
 
   constructor(path: string | undefined) {
@@ -52,13 +68,22 @@ export class RequestLog {
     return ++this.arrived;
   }
 
-  write(line: LogLine): void {
+  write(line: LogLine | MetadataLine): void {
     if (this.file !== undefined) writeSync(this.file, `${JSON.stringify(line)}\n`);
     this.lines.push(line);
     if (this.lines.length > REMEMBERED) this.lines.splice(0, this.lines.length - REMEMBERED / 2);
   }
 
-  recent(): readonly LogLine[] {
+  recent(): readonly (LogLine | MetadataLine)[] {
     return this.lines;
   }
+
+  close(): void {
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
+  }
+}
+
+export function isModelLine(line: LogLine | MetadataLine): line is LogLine {
+  return line.kind === 'model';
 }

@@ -35,6 +35,8 @@ export interface Vendor {
   readonly reservesOutput: boolean;
   /** A request without any key is refused; local servers take any. */
   readonly needsKey: boolean;
+  /** A prompt above the window is cut without a word unless the request forbids it. */
+  readonly truncates?: boolean;
   /** An overflow is told inside the stream, after status 200. */
   readonly refusesInStream?: boolean;
 }
