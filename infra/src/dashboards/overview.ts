@@ -54,7 +54,7 @@ export const overview = () =>
     graph({
       title: 'Event loop delay, p99',
       unit: 's',
-      queries: { '{{job}} {{instance}}': metric('event_loop_lag_seconds', { quantile: '0.99' }) },
+      queries: { '{{job}} {{instance}}': metric('event_loop_lag_seconds', { at: 'p99' }) },
     }),
     graph({ title: 'Resident memory', unit: 'bytes', queries: { '{{job}} {{instance}}': metric('resident_memory_bytes') } }),
     graph({

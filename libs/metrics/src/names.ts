@@ -203,7 +203,7 @@ export const metricTable = {
   db_acquire_timeouts: counter('Failures to get a connection in time.'),
 
   // the process
-  event_loop_lag_seconds: gauge('Delay of the event loop since the last scrape.', { quantile: ['0.5', '0.99', 'max'] }),
+  event_loop_lag_seconds: gauge('Delay of the event loop since the last scrape.', { at: ['p50', 'p99', 'max'] }),
   heap_used_bytes: gauge('Used heap of the process.'),
   resident_memory_bytes: gauge('Resident memory of the process.'),
   cpu_seconds: counter('Processor time used by the process.'),

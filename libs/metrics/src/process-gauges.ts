@@ -10,9 +10,9 @@ export function watchProcess(metrics: Metrics): void {
   const cpu = metrics.counter('cpu_seconds');
   metrics.onScrape(() => {
     const seconds = (nanoseconds: number): number => (Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0);
-    lag.set({ quantile: '0.5' }, seconds(delay.percentile(50)));
-    lag.set({ quantile: '0.99' }, seconds(delay.percentile(99)));
-    lag.set({ quantile: 'max' }, seconds(delay.max));
+    lag.set({ at: 'p50' }, seconds(delay.percentile(50)));
+    lag.set({ at: 'p99' }, seconds(delay.percentile(99)));
+    lag.set({ at: 'max' }, seconds(delay.max));
     delay.reset();
     const memory = process.memoryUsage();
     metrics.gauge('heap_used_bytes').set({}, memory.heapUsed);
