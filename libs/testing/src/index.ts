@@ -4,6 +4,8 @@ export { withNats } from './with-nats';
 export type { TestNats } from './with-nats';
 export { startServiceModule } from './start-service-module';
 export type { ServiceModuleOptions } from './start-service-module';
+export { scriptedHttp } from './scripted-http';
+export type { ScriptedHttp, ScriptedAnswer, SeenRequest } from './scripted-http';
 export { eventually } from './eventually';
 export type { EventuallyOptions } from './eventually';
 export { startRunServers } from './run-servers';

@@ -44,6 +44,11 @@ export class WindowTable {
     return own ?? this.windows.get(windowKey({ provider, endpoint, model })) ?? unknown(provider, endpoint, model);
   }
 
+  /** What one key of the bucket holds. */
+  at(key: string): compaction.ModelWindow | undefined {
+    return this.windows.get(key);
+  }
+
   all(): compaction.ModelWindow[] {
     return [...this.windows.values()];
   }

@@ -158,6 +158,13 @@ const examples: Example[] = [
     source: 'catalogue',
   },
   {
+    title: 'of two stated limits the newer one holds',
+    candidates: [catalogue(200_000)],
+    learned: [learned(65_536, { atMs: at - 5 }), learned(131_072)],
+    window: 131_072,
+    source: 'learned',
+  },
+  {
     title: 'a cut answer holds until the server says what it serves',
     candidates: [served(4_096, { atMs: now })],
     learned: [learned(2_050, { exactness: 'cut' })],

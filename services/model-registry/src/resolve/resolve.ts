@@ -41,7 +41,7 @@ const byStrength = (a: Candidate, b: Candidate): number =>
   candidateSources.indexOf(a.source) - candidateSources.indexOf(b.source);
 
 /**
- * Which window holds: the strongest source that states one, capped by every learned limit that is not disproved.
+ * Which window holds: the strongest source that states one, capped by the newest learned limit that is not disproved.
  * Output and trained maximum come from the strongest source that states them, input maximum likewise, but never from
  * below an override of the window: whoever overrides knows better than a list. One function for engine, API and display.
  */
@@ -50,7 +50,7 @@ export function resolve(input: ResolveInput): Resolution {
   const winner = ranked.find((each) => each.window !== undefined);
   const limits = input.learned.map((limit) => ({ limit, doubt: disproof(limit, input.candidates) }));
   const cap = (kind: LimitKind): LearnedLimit | undefined =>
-    limits.filter((each) => each.limit.kind === kind && !each.doubt).sort((a, b) => a.limit.tokens - b.limit.tokens)[0]?.limit;
+    limits.filter((each) => each.limit.kind === kind && !each.doubt).sort((a, b) => b.limit.atMs - a.limit.atMs)[0]?.limit;
   const caps = { window: cap('window'), inputMax: cap('inputMax'), outputMax: cap('outputMax') };
 
   const stated = winner?.window ?? (caps.window || caps.inputMax ? Infinity : unknownWindow);
@@ -68,7 +68,7 @@ export function resolve(input: ResolveInput): Resolution {
     atMs: learnedDecides ? learnedDecides.atMs : (winner?.atMs ?? 0),
     unknown: winner === undefined && !learnedDecides,
     stale: winner?.staleAfterMs !== undefined && input.nowMs - winner.atMs > winner.staleAfterMs,
-    sources: [...ranked.map((each) => judge(each, winner, caps)), ...limits.map(judgeLimit)],
+    sources: [...ranked.map((each) => judge(each, winner, caps)), ...limits.map((each) => judgeLimit(each, caps))],
   };
   const trainedMax = first(ranked, 'trainedMax');
   return trainedMax === undefined ? resolution : { ...resolution, trainedMax };
@@ -104,13 +104,13 @@ function judge(
   return { ...figures, fate: 'lost', reason: note || `${winner?.source ?? 'nothing'} is stronger` };
 }
 
-function judgeLimit({ limit, doubt }: { limit: LearnedLimit; doubt: string | undefined }): JudgedSource {
+function judgeLimit(
+  { limit, doubt }: { limit: LearnedLimit; doubt: string | undefined },
+  caps: Record<LimitKind, LearnedLimit | undefined>,
+): JudgedSource {
   const figure = { source: 'learned' as const, [limit.kind]: limit.tokens, atMs: limit.atMs };
-  return doubt
-    ? { ...figure, fate: 'ignored', reason: doubt }
-    : {
-        ...figure,
-        fate: 'won',
-        reason: limit.exactness === 'exact' ? 'stated by the endpoint in an error' : 'from an answer whose input was cut',
-      };
+  if (doubt) return { ...figure, fate: 'ignored', reason: doubt };
+  if (caps[limit.kind] !== limit) return { ...figure, fate: 'lost', reason: 'the endpoint stated another limit since' };
+  const reason = limit.exactness === 'exact' ? 'stated by the endpoint in an error' : 'from an answer whose input was cut';
+  return { ...figure, fate: 'won', reason };
 }
