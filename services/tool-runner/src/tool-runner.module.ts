@@ -1,0 +1,28 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Metrics } from '@nightshift/metrics';
+import { StopTask } from './calls/stop-task';
+import { ToolCalls } from './calls/tool-calls';
+import { ToolRunHandlers } from './calls/tool-run.handlers';
+import type { RunnerConfig } from './config';
+import type { Lease } from './presence/lease';
+import { Presence } from './presence/presence';
+import { Runner } from './runner';
+import { CloseWorkspaces } from './workspaces/close-workspaces';
+import { WorkspaceHandlers } from './workspaces/workspace.handlers';
+
+@Module({})
+export class ToolRunnerModule {
+  static forRoot(config: RunnerConfig, lease: Lease): DynamicModule {
+    return {
+      module: ToolRunnerModule,
+      controllers: [ToolRunHandlers, WorkspaceHandlers],
+      providers: [
+        { provide: Runner, inject: [Metrics], useFactory: (metrics: Metrics) => Runner.create(config, metrics, lease) },
+        CloseWorkspaces,
+        Presence,
+        StopTask,
+        ToolCalls,
+      ],
+    };
+  }
+}

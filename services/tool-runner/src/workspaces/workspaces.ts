@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { NightshiftError, type tool } from '@nightshift/contracts';
+import { Baseline, type Diff } from './baseline';
+import { checkOut } from './checkout';
+import type { Git } from './git';
+import { checkSource } from './source';
+import { layout, type Workspace, workspaceRecord, type WorkspaceRecord } from './workspace';
+
+/** Bytes of a patch that fit a reply beside the list of files. */
+export const maxPatchBytes = 6 * 1024 * 1024;
+
+interface Settings {
+  /** Directory on the runner's own disk. */
+  root: string;
+  allowedRoots: readonly string[];
+}
+
+/** The workspaces of this runner. What is on disk is the truth; the map only saves reading it again. */
+export class Workspaces {
+  private readonly known = new Map<string, Workspace>();
+  private readonly opening = new Map<string, Promise<Workspace>>();
+  private readonly root: string;
+
+  constructor(
+    private readonly git: Git,
+    private readonly settings: Settings,
+  ) {
+    mkdirSync(settings.root, { recursive: true });
+    this.root = realpathSync(settings.root);
+  }
+
+  /** Opens a workspace, or gives the one that was opened under this id before (also by an earlier process). */
+  async open(team: string, request: tool.WorkspaceOpenRequest, now: number, signal?: AbortSignal): Promise<Workspace> {
+    const key = keyOf(team, request.workspaceId);
+    const existing = (await this.find(team, request.workspaceId)) ?? (await this.opening.get(key));
+    if (existing) return existing;
+    const opening = this.make(team, request, now, signal);
+    this.opening.set(key, opening);
+    try {
+      return await opening;
+    } finally {
+      this.opening.delete(key);
+    }
+  }
+
+  /** Throws WORKSPACE_LOST when this runner does not hold it. */
+  async get(team: string, id: string): Promise<Workspace> {
+    const found = await this.find(team, id);
+    if (!found) throw new NightshiftError('WORKSPACE_LOST', `this runner does not hold the workspace ${id}`);
+    return found;
+  }
+
+  async find(team: string, id: string): Promise<Workspace | undefined> {
+    const key = keyOf(team, id);
+    const known = this.known.get(key);
+    if (known) return known;
+    const at = layout(this.root, team, id);
+    if (!existsSync(at.record)) return undefined;
+    const record = workspaceRecord.parse(JSON.parse(await readFile(at.record, 'utf8')));
+    if (!existsSync(record.path)) return undefined;
+    const workspace = { record, layout: at };
+    this.known.set(key, workspace);
+    return workspace;
+  }
+
+  /** All workspaces on disk. */
+  list(): { team: string; id: string }[] {
+    return directories(this.root).flatMap((team) =>
+      directories(join(this.root, team))
+        .filter((id) => existsSync(layout(this.root, team, id).record))
+        .map((id) => ({ team, id })),
+    );
+  }
+
+  async diff(team: string, id: string, signal?: AbortSignal): Promise<Diff> {
+    const { record, layout: at } = await this.get(team, id);
+    return new Baseline(this.git, at.baseline, record.path).diff(record.baseTree, maxPatchBytes, signal);
+  }
+
+  /** Removes the runner's files of a workspace. A directory used in place is left as it is. */
+  async remove(team: string, id: string): Promise<boolean> {
+    const key = keyOf(team, id);
+    const at = layout(this.root, team, id);
+    this.known.delete(key);
+    if (!existsSync(at.home)) return false;
+    // The record goes first: what is left of a removal that was interrupted must not look complete.
+    await rm(at.record, { force: true });
+    await rm(at.home, { recursive: true, force: true, maxRetries: 3 });
+    return true;
+  }
+
+  private async make(team: string, request: tool.WorkspaceOpenRequest, now: number, signal?: AbortSignal): Promise<Workspace> {
+    const at = layout(this.root, team, request.workspaceId);
+    const source = await checkSource(request, this.settings.allowedRoots, this.root);
+    const checkout = await checkOut(this.git, source, at, signal);
+    if (request.patch) await new Baseline(this.git, at.baseline, checkout.path).apply(request.patch);
+    const record: WorkspaceRecord = { version: 1, team, id: request.workspaceId, ...checkout, openedAtMs: now };
+    await writeDurably(at.record, JSON.stringify(record, undefined, 2));
+    const workspace = { record, layout: at };
+    this.known.set(keyOf(team, request.workspaceId), workspace);
+    return workspace;
+  }
+}
+
+/** Ids become directory names: anything else than letters, digits, - and _ is refused. */
+function keyOf(team: string, id: string): string {
+  for (const part of [team, id]) {
+    if (!/^[\w-]{1,128}$/.test(part)) {
+      throw new NightshiftError('INVALID_ARGUMENT', `expected an id of letters, digits, - and _, found ${JSON.stringify(part)}`);
+    }
+  }
+  return `${team}/${id}`;
+}
+
+function directories(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && /^[\w-]+$/.test(entry.name))
+    .map((entry) => entry.name);
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(`${path}.tmp`, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.tmp`, path);
+}
