@@ -101,6 +101,7 @@ CREATE TABLE "task_checkpoints" (
     "worker" TEXT NOT NULL DEFAULT '',
     "ended_at" TIMESTAMPTZ(3),
     "measured" INTEGER NOT NULL DEFAULT 0,
+    "last_seq" INTEGER NOT NULL DEFAULT 0,
     "undoes" INTEGER NOT NULL DEFAULT 0,
     "report" BYTEA,
     "checkpoint" BYTEA,

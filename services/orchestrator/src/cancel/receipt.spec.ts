@@ -5,7 +5,7 @@ import type { StopNeeds } from './receipt';
 
 const reply = (party: string, instance: string, over: Partial<task.StopReply> = {}): task.StopReply =>
   create(task.StopReplySchema, { party, instance, idle: true, ...over });
-const needs: StopNeeds = { gateway: true, runners: ['r1'], compactor: false };
+const needs: StopNeeds = { gateway: true, runner: { id: 'r1', live: 2 }, compactor: false };
 const asked = emptyReceipt(1_000);
 
 describe('the receipt of a cancel', () => {
@@ -24,6 +24,7 @@ describe('the receipt of a cancel', () => {
       complete: true,
       completedAt: 1_020,
       confirmations: ['provider-gateway/g1', 'tool-runner/r1'],
+      parties: { 'provider-gateway/g1': { billed: 70, processes: 0 }, 'tool-runner/r1': { billed: 0, processes: 2 } },
     });
   });
 

@@ -5,8 +5,8 @@ import type { StoredReceipt } from '../tasks/task-details';
 export interface StopNeeds {
   /** A model call may have been open. */
   readonly gateway: boolean;
-  /** Runners that hold a workspace or started a call, by id. */
-  readonly runners: readonly string[];
+  /** The runner that holds the workspace, and how many runners are there; absent = no runner works for the task. */
+  readonly runner?: { readonly id: string; readonly live: number };
   /** A pass was claimed by a worker. */
   readonly compactor: boolean;
 }
@@ -21,6 +21,7 @@ export const emptyReceipt = (askedAt: number): StoredReceipt => ({
   complete: false,
   completedAt: 0,
   confirmations: [],
+  parties: {},
 });
 
 /**
@@ -41,7 +42,15 @@ export function foldStop(
     !busy &&
     (!needs.gateway || has('provider-gateway')) &&
     (!needs.compactor || has('compactor')) &&
-    needs.runners.every((runner) => confirmations.includes(`tool-runner/${runner}`));
+    (!needs.runner || runnerConfirmed(confirmations, needs.runner));
+  const parties = { ...before.parties };
+  for (const { party, instance, tokensBilled, processesEnded } of replies) {
+    const known = parties[`${party}/${instance}`];
+    parties[`${party}/${instance}`] = {
+      billed: Math.max(known?.billed ?? 0, Number(tokensBilled)),
+      processes: Math.max(known?.processes ?? 0, processesEnded),
+    };
+  }
   const latest = (of: (reply: task.StopReply) => bigint): number => Math.max(...replies.map((reply) => Number(of(reply))), 0);
   return {
     ...before,
@@ -53,12 +62,22 @@ export function foldStop(
       before.upstreamClosed,
       latest((reply) => reply.upstreamClosedMs),
     ),
-    // Parties report what they stopped once; a repeated question adds nothing.
-    tokensBilled:
-      before.tokensBilled + replies.reduce((sum, reply) => sum + (reply.stopped > 0 ? Number(reply.tokensBilled) : 0), 0),
-    processesEnded: before.processesEnded + replies.reduce((sum, reply) => sum + reply.processesEnded, 0),
+    tokensBilled: total(parties, ({ billed }) => billed),
+    processesEnded: total(parties, ({ processes }) => processes),
+    parties,
     complete,
     completedAt: complete ? now : 0,
     confirmations,
   };
+}
+
+/** By its id, or, where runners go by other instance names, because every live one said so. */
+function runnerConfirmed(confirmations: readonly string[], runner: { readonly id: string; readonly live: number }): boolean {
+  const idle = confirmations.filter((confirmed) => confirmed.startsWith('tool-runner/'));
+  return idle.includes(`tool-runner/${runner.id}`) || idle.length >= runner.live;
+}
+
+type Parties = StoredReceipt['parties'];
+function total(parties: Parties, of: (one: Parties[string]) => number): number {
+  return Object.values(parties).reduce((sum, one) => sum + of(one), 0);
 }

@@ -11,8 +11,8 @@ import type { TaskRow } from '../tasks/task-row';
 import { emptyReceipt, foldStop } from './receipt';
 import type { StopNeeds } from './receipt';
 
-/** One round of answers, in ms: everybody who is there answers within a few milliseconds. */
-const roundMs = 300;
+/** One round of answers, in ms; who still ends processes then is asked again. */
+const roundMs = 250;
 /** A lease of the database: after this a compactor or gateway that does not answer is gone, and its work with it. */
 const goneAfterMs = 20_000;
 /** How long one step keeps asking before it leaves the rest to a later one, in ms. */
@@ -52,6 +52,7 @@ export class StopTask {
   private async needs(row: TaskRow, details: TaskDetails, receipt: StoredReceipt): Promise<StopNeeds> {
     const gone = Date.now() - receipt.askedAt > goneAfterMs;
     const runner = details.workspace?.runner ?? '';
+    const live = runner === '' ? [] : await this.runners.live();
     const { rows } = await this.pool.query<{ claimed: boolean }>({
       name: 'claimed_passes',
       text: `SELECT EXISTS (SELECT 1 FROM task_checkpoints WHERE team_id = $1 AND task_id = $2 AND claimed_at IS NOT NULL
@@ -61,7 +62,7 @@ export class StopTask {
     return {
       // A call is open at most while a step runs; whether one did is no longer known, so a gateway is asked whenever one ever answered.
       gateway: row.memory.spend.calls + row.memory.retries > 0 && !gone,
-      runners: runner !== '' && (await this.runners.isLive(runner)) ? [runner] : [],
+      runner: live.some(({ id }) => id === runner) ? { id: runner, live: live.length } : undefined,
       compactor: (rows[0]?.claimed ?? false) && !gone,
     };
   }

@@ -84,7 +84,8 @@ export class TaskControl {
       if (ended(locked.state) || locked.state === TaskState.CANCELLING) {
         throw new NightshiftError('FAILED_PRECONDITION', `task ${id} has ended: it cannot be resumed`);
       }
-      if (locked.state !== TaskState.PAUSED) {
+      const lost = locked.memory.workspace === 'lost';
+      if (locked.state !== TaskState.PAUSED && !lost) {
         await client.query('UPDATE tasks SET pause_requested = false WHERE team_id = $1 AND id = $2', [team, id]);
         return { row: { ...locked, pauseRequested: false }, recorded: undefined };
       }

@@ -84,7 +84,7 @@ function decideRunning(state: DecideState): Plan {
     return { kind: 'none', reason: 'the user has not answered' };
   }
   if (row.pauseRequested) return { kind: 'pause', reason: 'paused by the user' };
-  if (memory.workspace === 'due') return { kind: 'open_workspace' };
+  if (memory.workspace === 'due' || memory.workspace === 'lost') return { kind: 'open_workspace' };
   if (memory.batch) {
     const batch = planBatch(state.calls, memory.batch.wave, state.batchBudget);
     return { kind: 'batch', batch };

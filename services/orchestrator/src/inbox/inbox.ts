@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { NightshiftError, task, transcript } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
 import { EventStore } from '../events/event.store';
-import { estimate } from '../steps/model-call';
+import { estimate } from '../outcomes/estimate';
 import { Wakes } from '../steps/wakes';
 import { Committed, ended } from '../tasks/committed';
 import { nothing } from '../tasks/outcome';

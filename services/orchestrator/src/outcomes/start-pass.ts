@@ -1,7 +1,7 @@
 import { compaction, task } from '@nightshift/contracts';
 import { count, nothing } from '../tasks/outcome';
 import type { Outcome } from '../tasks/outcome';
-import type { Figures, TaskRow } from '../tasks/task-row';
+import type { Figures, PassReturn, TaskRow } from '../tasks/task-row';
 
 const { PassReason } = compaction;
 
@@ -22,8 +22,15 @@ const forcing: readonly compaction.PassReason[] = [PassReason.OVERFLOW, PassReas
 /**
  * Parks the task for a pass. A threshold hit is counted once per crossing: not again while the measured size stays above,
  * and never for a pass that a person asked for.
+ * @param back what the task returns to; absent = it runs on
  */
-export function startPass(row: TaskRow, passId: string, reason: compaction.PassReason, shown: Figures): Outcome {
+export function startPass(
+  row: TaskRow,
+  passId: string,
+  reason: compaction.PassReason,
+  shown: Figures,
+  back?: PassReturn,
+): Outcome {
   const { memory } = row;
   const crossed = !memory.over && reason !== PassReason.MANUAL;
   const { measured, threshold, effective, window, source } = shown;
@@ -43,11 +50,12 @@ export function startPass(row: TaskRow, passId: string, reason: compaction.PassR
         ...memory,
         over: memory.over || crossed,
         passDue: undefined,
-        pass: { reason, measured },
+        pass: { reason, measured, back },
         forcedInARow: memory.forcedInARow + (forcing.includes(reason) ? 1 : 0),
         figures: shown,
       },
     },
+    startsPass: { reason, measured },
     events: crossed ? [hit, started] : [started],
     counted: crossed ? [count('compaction_threshold_hits', { reason: name })] : [],
   };

@@ -10,6 +10,8 @@ import { RunnerStore } from './runner.store';
 
 /** How long until the next look for a runner, in ms. */
 const noRunnerWaitMs = 2_000;
+/** How long until the next look for a runner that is silent, in ms. */
+const lostWaitMs = 5_000;
 
 /** Opens the workspace of a task on a runner, before its first model call. Repeating it opens the same one. */
 @Injectable()
@@ -22,7 +24,14 @@ export class OpenWorkspace {
   async perform(row: TaskRow, details: TaskDetails, signal: AbortSignal): Promise<Outcome> {
     const { workspace } = details;
     if (!workspace) return { ...nothing, row: { pending: task.Pending.STEP, memory: { ...row.memory, workspace: 'none' } } };
-    const picked = pickRunner(await this.runners.live(), workspace);
+    const live = await this.runners.live();
+    if (row.memory.workspace === 'lost' && !live.some(({ id }) => id === workspace.runner)) {
+      return waitFor(
+        `workspace lost: runner ${workspace.runner} is silent; resume the task to go on with a fresh one`,
+        lostWaitMs,
+      );
+    }
+    const picked = pickRunner(live, workspace);
     if ('reason' in picked) return waitFor(picked.reason);
     // Held before it is opened: a crash in between must not leave a workspace that nobody closes.
     await this.runners.hold(row.teamId, workspace.id, row.id, picked.runner);
@@ -84,6 +93,6 @@ export class OpenWorkspace {
   }
 }
 
-function waitFor(reason: string): Outcome {
-  return { ...nothing, row: { state: task.TaskState.WAITING, pending: task.Pending.TIMER, reason, dueInMs: noRunnerWaitMs } };
+function waitFor(reason: string, dueInMs = noRunnerWaitMs): Outcome {
+  return { ...nothing, row: { state: task.TaskState.WAITING, pending: task.Pending.TIMER, reason, dueInMs } };
 }

@@ -19,7 +19,7 @@ import type { StateToolArguments, StateToolName } from '../tools/state-tool-tabl
 import { runStateTool } from '../tools/state-tools';
 import type { StateToolAnswer } from '../tools/state-tools';
 import { resultBounds } from './context';
-import { estimate } from './model-call';
+import { estimate } from '../outcomes/estimate';
 import type { Prepared } from './prepared';
 
 /** Goes on with an open batch inside a step: state tools, the next wave, spilling, closing. */

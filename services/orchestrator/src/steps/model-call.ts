@@ -1,13 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
-import { estimateEntry, estimateMessages, renderView } from '@nightshift/compaction';
+import { estimateMessages, renderView } from '@nightshift/compaction';
 import { crashPoint } from '@nightshift/config';
 import { NightshiftError, fromMs, routes, transcript } from '@nightshift/contracts';
 import type { llm } from '@nightshift/contracts';
 import { v7 } from 'uuid';
 import { EventStore } from '../events/event.store';
 import { foldAnswer, noteEntry } from '../outcomes/answer';
+import { estimate } from '../outcomes/estimate';
 import { foldFault } from '../outcomes/provider-fault';
 import { EntryStore } from '../tasks/entry.store';
 import type { EntryDraft, Outcome } from '../tasks/outcome';
@@ -15,9 +16,6 @@ import type { TaskRow } from '../tasks/task-row';
 import { boundUsage, resultBounds } from './context';
 import type { Context } from './context';
 import type { Prepared } from './prepared';
-
-/** Plain estimate of an entry's body, in tokens. */
-export const estimate = (body: transcript.Entry['body']): number => estimateEntry({ body });
 
 /** Performs one model call of a task and folds its answer. */
 @Injectable()

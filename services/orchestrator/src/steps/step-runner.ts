@@ -130,7 +130,10 @@ export class StepRunner {
     }
     const candidate = candidateOf(current, prepared);
     const window = this.windows.get(candidate.provider, candidate.endpoint, candidate.model, row.teamId);
-    return { row: current, context: contextOf(current, prepared, candidate, window) };
+    const context = contextOf(current, prepared, candidate, window);
+    if (current.memory.undoneAt >= 0) return { row: current, context };
+    // The size that an undo brought back is known only now.
+    return { row: { ...current, memory: { ...current.memory, undoneAt: context.figures.measured } }, context };
   }
 
   private async perform(

@@ -29,6 +29,7 @@ export class Wakes {
     this.changed(row);
     try {
       if (row.pending === task.Pending.STEP && !held) await this.step(row);
+      if (row.pending === task.Pending.TIMER) this.later(row);
       if (row.pending === task.Pending.TOOLS) await this.tools(row);
       if (row.pending === task.Pending.COMPACTION) await this.compaction(row);
     } catch (error) {
@@ -43,6 +44,16 @@ export class Wakes {
       .event(routes.taskChanged, message, { team: row.teamId, messageId: `${row.id}:changed:${row.lastEventSeq}` })
       // Readers query again by themselves every 10 s.
       .catch((error: unknown) => this.logger.debug({ error, task: row.id }, 'readers were not told'));
+  }
+
+  /** Saves the sweeper's two seconds; a timer that dies with the process is the sweeper's. */
+  private later(row: TaskRow): void {
+    const ms = (row.dueAt ?? row.updatedAt) - row.updatedAt + 5;
+    if (ms > 10_000) return;
+    const timer = setTimeout(() => {
+      this.step(row).catch((error: unknown) => this.logger.debug({ error, task: row.id }, 'a timer was not published'));
+    }, ms);
+    timer.unref();
   }
 
   step(row: TaskRow): Promise<void> {

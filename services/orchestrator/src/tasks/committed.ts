@@ -42,9 +42,10 @@ export class Committed {
   }
 
   /** What follows a commit. */
-  async after(outcome: Pick<Outcome, 'counted'>, recorded: Recorded, keep = false): Promise<void> {
+  async after(outcome: Pick<Outcome, 'counted' | 'observed'>, recorded: Recorded, keep = false): Promise<void> {
     const { row } = recorded;
     this.count(outcome.counted);
+    for (const { metric, value } of outcome.observed ?? []) this.metrics.histogram(metric).observe({}, value);
     this.entries.appended(row, recorded.entries);
     if (ended(row.state)) {
       this.entries.forget(row.teamId, row.id);

@@ -13,7 +13,7 @@ import { v7 } from 'uuid';
 import { userMessage } from '../inbox/inbox';
 import { isUuid } from '../outcomes/calls';
 import { contextOf } from '../steps/context';
-import { estimate } from '../steps/model-call';
+import { estimate } from '../outcomes/estimate';
 import { prepare } from '../steps/prepared';
 import { preview } from '../tools/spill';
 import { Committed } from './committed';

@@ -1,4 +1,4 @@
-import type { tool, transcript } from '@nightshift/contracts';
+import type { compaction, tool, transcript } from '@nightshift/contracts';
 import type { LabelsOf, NamesOf } from '@nightshift/metrics';
 import type { TaskDetails } from './task-details';
 import type { TaskRow } from './task-row';
@@ -63,8 +63,14 @@ export interface Outcome {
   readonly closedCalls: readonly ClosedCall[];
   readonly events: readonly EventDraft[];
   readonly details?: Partial<Omit<TaskDetails, 'version'>>;
+  /** The pass that this outcome parks the task for; its id stands in the row. */
+  readonly startsPass?: { readonly reason: compaction.PassReason; readonly measured: number };
   /** Metrics to count once the outcome is committed. */
   readonly counted: readonly CountDraft[];
+  readonly observed?: readonly {
+    readonly metric: 'compaction_duration_seconds' | 'compaction_tokens_before' | 'compaction_tokens_after';
+    readonly value: number;
+  }[];
 }
 
 export interface ClosedCall {
@@ -96,6 +102,8 @@ export function both(earlier: Outcome, later: Outcome): Outcome {
     closedCalls: [...earlier.closedCalls, ...later.closedCalls],
     events: [...earlier.events, ...later.events],
     details: earlier.details || later.details ? { ...earlier.details, ...later.details } : undefined,
+    startsPass: later.startsPass ?? earlier.startsPass,
     counted: [...earlier.counted, ...later.counted],
+    observed: [...(earlier.observed ?? []), ...(later.observed ?? [])],
   };
 }

@@ -82,4 +82,6 @@ export interface StoredReceipt {
   readonly complete: boolean;
   readonly completedAt: number;
   readonly confirmations: readonly string[];
+  /** What each party reported so far, by party/instance: its figures are cumulative. */
+  readonly parties: Readonly<Record<string, { readonly billed: number; readonly processes: number }>>;
 }

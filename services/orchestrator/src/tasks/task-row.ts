@@ -57,11 +57,11 @@ export interface Memory {
   readonly forcedInARow: number;
   readonly failedSummaries: number;
   readonly failedSummaryAt: number;
-  /** Measured tokens when the last pass was undone: no automatic pass runs until 25 % more. 0 = no undo. */
+  /** Measured tokens when the last pass was undone: no automatic pass runs until 25 % more. 0 = no undo, -1 = measured at the next step. */
   readonly undoneAt: number;
   /** A pass that the next step has to queue, asked for by an outcome (overflow, switch, silent truncation). */
   readonly passDue?: compaction.PassReason;
-  readonly pass?: { readonly reason: compaction.PassReason; readonly measured: number };
+  readonly pass?: { readonly reason: compaction.PassReason; readonly measured: number; readonly back?: PassReturn };
   /** The open batch: entry that holds its calls, and the wave of calls that runs now. */
   readonly batch?: { readonly seq: number; readonly wave: number };
   readonly guards: Guards;
@@ -76,6 +76,13 @@ export interface Memory {
   readonly maxIterations: number;
   readonly workspace: 'none' | 'due' | 'open' | 'lost';
   readonly spend: Spend;
+}
+
+/** Where a task goes back to after a pass that was asked for while it was not running. */
+export interface PassReturn {
+  readonly state: task.TaskState;
+  readonly pending: task.Pending;
+  readonly reason: string;
 }
 
 export interface UsageMark {

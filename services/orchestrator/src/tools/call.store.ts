@@ -66,7 +66,18 @@ export class CallStore {
     return rows[0] && callOf(rows[0]);
   }
 
-  /** Newest first, at most `limit`; `after` pages by the entry that holds the calls. */
+  /** The latest calls of the named tools, in order. */
+  async ofTools(team: string, task: string, tools: readonly string[], limit: number): Promise<readonly LedgerCall[]> {
+    const { rows } = await this.pool.query<CallRecord>({
+      name: 'calls_of_tools',
+      text: `SELECT * FROM tool_calls WHERE team_id = $1 AND task_id = $2 AND tool = ANY($3::text[])
+        ORDER BY entry_seq DESC, position DESC LIMIT $4`,
+      values: [team, task, tools, limit],
+    });
+    return rows.map(callOf).reverse();
+  }
+
+  /** In order, at most `limit`; `after` pages by the entry that holds the calls. */
   async list(team: string, task: string, after: number, limit: number): Promise<readonly LedgerCall[]> {
     const { rows } = await this.pool.query<CallRecord>(
       'SELECT * FROM tool_calls WHERE team_id = $1 AND task_id = $2 AND entry_seq > $3 ORDER BY entry_seq, position LIMIT $4',

@@ -7,7 +7,7 @@ import { EventStore } from '../events/event.store';
 import { textResult } from '../outcomes/calls';
 import { callStateOf, closedCall, foldBatch } from '../outcomes/close-batch';
 import { resultBounds } from '../steps/context';
-import { estimate } from '../steps/model-call';
+import { estimate } from '../outcomes/estimate';
 import { Wakes } from '../steps/wakes';
 import { Committed, ended } from '../tasks/committed';
 import { both, nothing } from '../tasks/outcome';
