@@ -6,6 +6,8 @@ export { startServiceModule } from './start-service-module';
 export type { ServiceModuleOptions } from './start-service-module';
 export { scriptedHttp } from './scripted-http';
 export type { ScriptedHttp, ScriptedAnswer, SeenRequest } from './scripted-http';
+export { startStack } from './stack/start-stack';
+export type { RunningStack, SimulatorUrls, StackOptions } from './stack/start-stack';
 export { eventually } from './eventually';
 export type { EventuallyOptions } from './eventually';
 export { startRunServers } from './run-servers';
