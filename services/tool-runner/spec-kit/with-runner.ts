@@ -46,9 +46,7 @@ export function withRunner(settings: Record<string, string> = {}): TestRunner {
     service = await startService(runnerOptions(config));
     service.get(Presence).start();
     const { lease } = service.get(Runner);
-    await eventually(() => {
-      if (!lease.held(Date.now())) throw new Error('not announced');
-    });
+    await eventually(() => lease.held(Date.now()));
   };
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'nightshift-runner-')));

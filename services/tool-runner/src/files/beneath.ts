@@ -7,6 +7,7 @@ import {
   openSync,
   readlinkSync,
   realpathSync,
+  statSync,
   type Stats,
 } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
@@ -91,7 +92,8 @@ function walk(base: string, path: string, levels: Level[], create: boolean, clos
     }
     levels.push({ fd: openDirectory(at), name });
   }
-  return place(base, levels, '', lstatSync(join(directoryName(base, levels), '.')), close);
+  // Followed on purpose: the name of an open directory is itself a link.
+  return place(base, levels, '', statSync(directoryName(base, levels)), close);
 }
 
 function place(base: string, levels: Level[], name: string, stats: Stats | undefined, close: () => void): Place {
