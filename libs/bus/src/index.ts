@@ -21,3 +21,5 @@ export type { StreamPlan, ConsumerPlan } from './topology/plan';
 export { defaultTimings, keepAliveSubject } from './requests/timings';
 export type { BusTimings } from './requests/timings';
 export { inboxPrefix } from './connection';
+export { uncountedBucket } from './commands/uncounted';
+export { claimBuckets } from './wire/claim-check';

@@ -3,7 +3,7 @@ import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { routes, type registry, type tool } from '@nightshift/contracts';
 import { eventually, withNats } from '@nightshift/testing';
 import { BusContext, type Bus, type RunningService } from '../index';
-import { connectSpecBus, startSpecService } from '../spec-service';
+import { connectSpecBus, startSpecService } from '../../spec-kit/service';
 
 const nats = withNats();
 const team = 'team-a';

@@ -1,7 +1,7 @@
 import { NightshiftError } from '@nightshift/contracts';
 import { eventually, withNats } from '@nightshift/testing';
 import { kvKey, kvKeyParts, type Bus, type Kv } from '../index';
-import { connectSpecBus } from '../spec-service';
+import { connectSpecBus } from '../../spec-kit/service';
 
 const nats = withNats();
 let bus: Bus;

@@ -3,7 +3,7 @@ import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
 import { NightshiftError, routes, type llm, type task } from '@nightshift/contracts';
 import { eventually, withNats } from '@nightshift/testing';
 import { BusContext, keepAliveSubject, type Bus, type RunningService } from '../index';
-import { connectSpecBus, fastTimings, latch, startSpecService } from '../spec-service';
+import { connectSpecBus, fastTimings, latch, startSpecService } from '../../spec-kit/service';
 
 const nats = withNats();
 let bus: Bus;

@@ -12,6 +12,7 @@ import { NestLogger } from './nest-logger';
 import { RethrowFilter } from './rethrow.filter';
 import type { RunningService, ServiceOptions } from './service-options';
 import { BusStrategy } from './strategy';
+import { within } from './within';
 
 @Module({})
 class RootModule {}
@@ -58,8 +59,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     instance: config.INSTANCE_ID,
     ...(config.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT } : {}),
   });
-  logger.info({ config: describeConfig(options.settings ?? serviceSettings, config as never) }, 'configuration');
-
   let state: 'starting' | 'running' | 'stopping' = 'starting';
   let strategy: BusStrategy | undefined;
   const operations = await startOperationsServer({
@@ -73,16 +72,21 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
   });
 
+  const shown = describeConfig(options.settings ?? serviceSettings, config as never);
+  logger.info({ config: shown, operations: operations.url }, 'starting');
+
   let bus: Bus | undefined;
   let app: (INestApplicationContext & { close(): Promise<void> }) | undefined;
   let stopped: Promise<void> | undefined;
   async function shutDown(): Promise<void> {
     state = 'stopping';
+    const grace = config.SHUTDOWN_GRACE_MS;
     // Work in flight may still need the HTTP side and the database, so both close after the last handler.
-    await strategy?.drain(config.SHUTDOWN_GRACE_MS);
+    await strategy?.drain(grace);
     await options.onShutdown?.();
-    await app?.close();
-    await bus?.close();
+    // An open HTTP stream must not hold the process beyond its time; the bus closes last, since HTTP handlers use it.
+    if (app !== undefined && !(await within(app.close(), grace))) logger.warn('HTTP connections were still open');
+    if (bus !== undefined && !(await within(bus.close(), grace))) logger.warn('NATS could not be drained');
     await operations.close();
     await tracing.shutdown();
   }
@@ -169,6 +173,13 @@ export async function runService(
         },
       );
     };
+    // A state nobody foresaw: what is in flight comes again elsewhere.
+    const broken = (error: unknown): void => {
+      running.logger.fatal({ error }, 'an error nobody caught');
+      process.exit(1);
+    };
+    process.on('uncaughtException', broken);
+    process.on('unhandledRejection', broken);
     process.once('SIGTERM', () => end('SIGTERM'));
     process.once('SIGINT', () => end('SIGINT'));
     void running.bus.connection.closed().then((error) => {

@@ -5,7 +5,7 @@ import { NightshiftError, routes, type compaction, type llm } from '@nightshift/
 import { Logger, Metrics } from '@nightshift/metrics';
 import { eventually, withNats } from '@nightshift/testing';
 import { Bus, BusContext, SERVICE_CONFIG, startService, topology, type RunningService } from '../index';
-import { connectSpecBus, latch, specConfig, startSpecService } from '../spec-service';
+import { connectSpecBus, latch, specConfig, startSpecService } from '../../spec-kit/service';
 
 const nats = withNats();
 const team = 'team-a';

@@ -18,10 +18,12 @@ import { consumerExists, ensureConsumer, ensureStream } from '../topology/provis
 import { bootFaults, type Declared } from './boot-check';
 import { watchQueues } from './queue-gauges';
 import type { ServiceOptions } from './service-options';
+import { within } from './within';
 
 const concurrencyOfWork = 8;
 const concurrencyOfRequests = 64;
 const concurrencyOfLongRequests = 256;
+const jetStreamWithinMs = 30_000;
 
 /** A worker that neither pulled nor heard an idle sign for this long is not ready, however healthy its process looks. */
 const signWithinMs = 20_000;
@@ -80,10 +82,14 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
 
   /** No new work; what runs may end within the time, then it is told to stop, and what is left goes back to its queue. */
   async drain(graceMs: number): Promise<void> {
-    await Promise.all([this.answerer.stopAccepting(), ...this.workers.map((worker) => worker.stopPulling())]);
+    // Without a server the farewells would wait for ever; there is nothing new to take then either.
+    await within(
+      Promise.all([this.answerer.stopAccepting(), ...this.workers.map((worker) => worker.stopPulling())]),
+      graceMs * 0.2,
+    );
     const idle = Promise.all([this.answerer.idle(), ...this.workers.map((worker) => worker.idle())]);
     // The last tenth of the time is for handlers that react to their signal.
-    if (await within(idle, graceMs * 0.9)) return;
+    if (await within(idle, graceMs * 0.7)) return;
     const reason = new NightshiftError('UNAVAILABLE', 'this process shuts down', { retryAfterMs: 1_000 });
     this.answerer.abort(reason);
     for (const worker of this.workers) worker.abort(reason);
@@ -112,8 +118,10 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
         { faults },
       );
     }
-    await this.provision();
-    await this.provisionReaders(declared);
+    await patiently(async () => {
+      await this.provision();
+      await this.provisionReaders(declared);
+    });
     for (const { pattern } of declared) {
       const route = routeOfSubject(pattern)!;
       const handler = this.messageHandlers.get(pattern) as unknown as Handler;
@@ -182,12 +190,15 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
   }
 }
 
-async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const done = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return done;
+/** A server that has just started has no JetStream yet: it is waited for. */
+async function patiently(work: () => Promise<void>): Promise<void> {
+  const until = Date.now() + jetStreamWithinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (NightshiftError.from(error).code !== 'UNAVAILABLE' || Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
 }

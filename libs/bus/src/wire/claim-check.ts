@@ -8,6 +8,8 @@ import { fromNats } from './nats-errors';
 const headroomBytes = 16 * 1024;
 /** Server 2.9 knows a time-out per bucket only: the smallest class of at least twice the deadline is used. Seconds. */
 const classes = [60, 600, 3600] as const;
+/** The object-store buckets of all services. */
+export const claimBuckets = classes.map((seconds) => `claims_${seconds}`);
 const bucketBytes = 128 * 1024 * 1024;
 
 /** Bodies above the server's limit travel through the object store; the message carries `bucket/name`. */

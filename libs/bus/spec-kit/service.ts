@@ -1,7 +1,7 @@
 import { Module, type Type } from '@nestjs/common';
 import { loadConfig, serviceSettings } from '@nightshift/config';
 import type { ServiceName } from '@nightshift/contracts';
-import { Bus, startService, type RunningService, type ServiceOptions } from './index';
+import { Bus, startService, type RunningService, type ServiceOptions } from '../src/index';
 import { createLogger, createMetrics } from '@nightshift/metrics';
 
 /** Heartbeats every 100 ms, silence after 400 ms: the real ratio, faster. */
