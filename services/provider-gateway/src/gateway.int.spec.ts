@@ -57,7 +57,10 @@ function request(over: Partial<llm.CompleteRequest> = {}): llm.CompleteRequest {
       { provider: 'claude', model: 'claude-a' },
       { provider: 'gpt', model: 'gpt-b' },
     ],
-    view: { system: 'be brief', messages: [{ body: { case: 'user', value: { parts: [{ kind: { case: 'text', value: 'hi' } }] } } }] },
+    view: {
+      system: 'be brief',
+      messages: [{ body: { case: 'user', value: { parts: [{ kind: { case: 'text', value: 'hi' } }] } } }],
+    },
     maxOutputTokens: 1_000,
     measuredInputTokens: 20,
     ...over,
@@ -65,7 +68,8 @@ function request(over: Partial<llm.CompleteRequest> = {}): llm.CompleteRequest {
 }
 const ask = (message: llm.CompleteRequest, signal?: AbortSignal): Promise<llm.CompleteReply> =>
   gateway.bus.request(routes.llmComplete, message, { team: 'acme', deadlineMs: 20_000, ...(signal ? { signal } : {}) });
-const textOf = (reply: llm.CompleteReply): string => reply.message?.blocks.map((block) => (block.kind.case === 'text' ? block.kind.value : '')).join('') ?? '';
+const textOf = (reply: llm.CompleteReply): string =>
+  reply.message?.blocks.map((block) => (block.kind.case === 'text' ? block.kind.value : '')).join('') ?? '';
 
 it('answers a call over NATS with text, usage and one attempt row', async () => {
   const reply = await ask(request());
@@ -73,16 +77,22 @@ it('answers a call over NATS with text, usage and one attempt row', async () => 
   expect(reply.usage).toMatchObject({ inputTotal: 10, outputTotal: 2, source: transcript.UsageSource.TERMINAL });
   expect(reply).toMatchObject({ provider: 'claude', model: 'claude-a', chainPosition: 0, replayed: false });
   expect(primary.requests.at(-1)?.headers['x-api-key']).toBe('sk-test-canary-1234567890');
-  const { rows } = await database.pool.query('SELECT outcome, provider, input_total, output_total FROM llm_attempts WHERE epoch = $1', [epoch]);
+  const { rows } = await database.pool.query(
+    'SELECT outcome, provider, input_total, output_total FROM llm_attempts WHERE epoch = $1',
+    [epoch],
+  );
   expect(rows).toEqual([{ outcome: 'ok', provider: 'claude', input_total: 10, output_total: 2 }]);
 });
 
 it('moves to the fallback when the primary asks to wait longer than the retry budget', async () => {
-  primaryAnswers = () => errorAnswer(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, { 'retry-after': '60' });
+  primaryAnswers = () =>
+    errorAnswer(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, { 'retry-after': '60' });
   const before = primary.requests.length;
   const reply = await ask(request());
   expect(textOf(reply)).toBe('from the fallback');
-  expect(reply.fallbacks.map(({ from, to, reason }) => ({ from, to, reason }))).toEqual([{ from: 'claude/claude-a', to: 'gpt/gpt-b', reason: 'rate_limit' }]);
+  expect(reply.fallbacks.map(({ from, to, reason }) => ({ from, to, reason }))).toEqual([
+    { from: 'claude/claude-a', to: 'gpt/gpt-b', reason: 'rate_limit' },
+  ]);
   expect(reply.chainPosition).toBe(1);
   expect(primary.requests.length - before).toBe(1);
   // The hint holds for everybody: the next call does not ask the primary at all.
@@ -103,16 +113,29 @@ it('joins a running call and replays a finished one without asking the provider 
 });
 
 it('closes the upstream at once when the task is stopped, and reports what it cost', async () => {
-  fallbackAnswers = () => ({ steps: [{ write: 'data: {"choices":[{"index":0,"delta":{"content":"half an answer"},"finish_reason":null}]}\n\n' }, { hang: true }] });
+  fallbackAnswers = () => ({
+    steps: [
+      { write: 'data: {"choices":[{"index":0,"delta":{"content":"half an answer"},"finish_reason":null}]}\n\n' },
+      { hang: true },
+    ],
+  });
   const before = fallback.requests.length;
-  const stuck = request({ taskId: 'task-to-stop', chain: [create(llm.CandidateSchema, { provider: 'gpt', model: 'gpt-d' })], estimatedInputTokens: 50 });
+  const stuck = request({
+    taskId: 'task-to-stop',
+    chain: [create(llm.CandidateSchema, { provider: 'gpt', model: 'gpt-d' })],
+    estimatedInputTokens: 50,
+  });
   const answer = ask(stuck).then(
     () => 'answered',
     (error: { code: string }) => error.code,
   );
   await eventually(() => fallback.requests.length - before === 1);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  const [stop] = await gateway.bus.gather(routes.taskStop, { taskId: 'task-to-stop', askedAtMs: 1n }, { team: 'acme', waitMs: 1_000, expect: 1 });
+  const [stop] = await gateway.bus.gather(
+    routes.taskStop,
+    { taskId: 'task-to-stop', askedAtMs: 1n },
+    { team: 'acme', waitMs: 1_000, expect: 1 },
+  );
   expect(stop).toMatchObject({ party: 'provider-gateway', idle: true, stopped: 1 });
   expect(Number(stop?.tokensBilled)).toBeGreaterThanOrEqual(53);
   expect(await answer).toBe('CANCELLED');
@@ -135,7 +158,9 @@ it('publishes what the model writes, coalesced, on the live subject of the task'
     seen.push(`${delta.restart ? '!' : ''}${delta.kind.case}:${String(delta.kind.value)}`);
   });
   await gateway.bus.flush();
-  await ask(request({ taskId: 'task-live', live: true, chain: [create(llm.CandidateSchema, { provider: 'gpt', model: 'gpt-e' })] }));
+  await ask(
+    request({ taskId: 'task-live', live: true, chain: [create(llm.CandidateSchema, { provider: 'gpt', model: 'gpt-e' })] }),
+  );
   await eventually(() => seen.map((one) => one.replace(/^!?text:/, '')).join('') === 'one two three');
   expect(seen[0]).toMatch(/^!text:/);
   off();

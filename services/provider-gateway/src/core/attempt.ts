@@ -102,9 +102,16 @@ export async function* runAttempt(
   };
 }
 
-/** A refused request costs nothing; one that was answered with 200, or cut while it was being worked on, may have. */
+/**
+ * May this attempt have cost its input? A refused request costs nothing; one that was answered with 200, or given up while
+ * the server worked on it, is billed by most providers.
+ */
 function spent(exchange: Exchange): boolean {
-  return exchange.status >= 200 && exchange.status < 300;
+  if (exchange.status !== 0) return exchange.status >= 200 && exchange.status < 300;
+  return (
+    exchange.sent &&
+    (exchange.fault?.kind === 'aborted' || exchange.fault?.kind === 'headers_timeout' || exchange.fault?.kind === 'total_timeout')
+  );
 }
 
 /** Some servers answer a streamed request with one JSON body, usually an error. */

@@ -12,11 +12,20 @@ export function sse(...events: (object | string)[]): string {
 }
 
 export function chatDelta(content: string): object {
-  return { id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null };
+  return {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    model: 'm',
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+    usage: null,
+  };
 }
 
 /** A whole chat completion stream. */
-export function chatStream(text: string, usage: object = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }): ScriptedAnswer {
+export function chatStream(
+  text: string,
+  usage: object = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
+): ScriptedAnswer {
   return {
     steps: [
       {

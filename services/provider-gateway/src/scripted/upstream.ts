@@ -75,7 +75,12 @@ export async function scriptedUpstream(
   };
 }
 
-function play(answer: ScriptedAnswer, request: http.IncomingMessage, response: http.ServerResponse, timers: Set<NodeJS.Timeout>): void {
+function play(
+  answer: ScriptedAnswer,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  timers: Set<NodeJS.Timeout>,
+): void {
   if (answer.connection === 'silent') return;
   if (answer.connection === 'reset') {
     request.socket.resetAndDestroy();

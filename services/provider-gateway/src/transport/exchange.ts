@@ -25,6 +25,8 @@ export class Exchange {
   closedAt = 0;
   bytesReceived = 0;
   requestBytes = 0;
+  /** The whole request has left this process. */
+  sent = false;
   private readonly clocks: AttemptClocks;
   private request: ClientRequest | undefined;
   private response: IncomingMessage | undefined;
@@ -69,6 +71,7 @@ export class Exchange {
         }
         this.readErrorBody(response).then(() => resolve(wireResponse(this.status, this.headers, target, this.errorText)), reject);
       });
+      request.on('finish', () => (this.sent = true));
       request.end(bytes);
     });
   }

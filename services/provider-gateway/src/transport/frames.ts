@@ -38,7 +38,9 @@ export function sseReader(): FrameReader {
     end() {
       parser.feed('\n\n');
       const frames = take();
-      if (stray.trim()) frames.push({ event: 'stray', data: stray.trim() });
+      // Old llama.cpp builds write `error: {…}` instead of a data field.
+      const rest = stray.trim().replace(/^error: */, '');
+      if (rest) frames.push({ event: 'stray', data: rest });
       return frames;
     },
   };

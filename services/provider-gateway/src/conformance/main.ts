@@ -1,0 +1,23 @@
+import { parseArgs } from 'node:util';
+import { runCases } from './run-cases';
+
+/** `npm run conformance -- gateway --cases DIR [--json]`: 0 = all passed, 1 = some failed, 2 = wrong use. */
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { cases: { type: 'string' }, json: { type: 'boolean', default: false } } });
+  if (!values.cases) {
+    process.stderr.write('usage: npm run conformance -- gateway --cases DIR [--json]\n');
+    return 2;
+  }
+  const report = await runCases(values.cases);
+  if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else {
+    for (const one of report.cases.filter((found) => !found.ok)) {
+      process.stdout.write(`FAIL ${one.file}: ${one.name}\n${one.faults.map((fault) => `     ${fault}\n`).join('')}`);
+    }
+    process.stdout.write(`${report.passed} passed, ${report.failed} failed\n`);
+    if (report.cases.length === 0) process.stdout.write('no *.json file with cases in that folder\n');
+  }
+  return report.ok ? 0 : 1;
+}
+
+void main().then((code) => process.exit(code));
