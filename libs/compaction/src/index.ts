@@ -51,7 +51,7 @@ export { runLadder, isDue } from './ladder/run';
 export type { LadderResult } from './ladder/run';
 export type { LadderInput } from './ladder/input';
 export type { LadderPorts, Summarizer, SummaryCall, CondenseCall, ContentStore, StoreItem, TierName } from './ladder/ports';
-export { partId } from './ladder/stored';
+export { stopReason } from './ladder/ports';
 export type { ArchiveLine, ArchivePart } from './ladder/archive';
 export { outcomeOf, failureShare } from './state/outcome';
 export { summarySections, missingSections } from './tiers/summary-sections';

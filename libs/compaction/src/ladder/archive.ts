@@ -1,6 +1,7 @@
 import type { compaction, transcript } from '@nightshift/contracts';
 import { headLines } from '../text/cut';
-import { inlineChars, partId, partItem, textItem } from './stored';
+import { inlineChars, textItem } from './stored';
+import type { Names } from './stored';
 import type { StoreItem } from './ports';
 
 /** An archive document is closed once it is this long, in characters: far below any payload limit, fast to search. */
@@ -35,6 +36,7 @@ export interface ArchiveLine {
 export type ArchivePart =
   | { readonly text: string }
   | { readonly call: string; readonly name: string; readonly arguments: string }
+  | { readonly dropped: 'reasoning' }
   | { readonly stored: string; readonly head?: string; readonly chars?: number };
 
 /** Plans where everything of some entries goes that are about to be hidden. Reasoning is dropped, never archived. */
@@ -42,6 +44,7 @@ export function planArchive(
   entries: readonly transcript.Entry[],
   replaced: (seq: number, part: number) => compaction.Replacement | undefined,
   previous: string | undefined,
+  names: Names,
 ): ArchivePlan {
   const items: StoreItem[] = [];
   const results: HiddenResult[] = [];
@@ -61,7 +64,7 @@ export function planArchive(
     from = undefined;
   };
   for (const entry of entries) {
-    const line = JSON.stringify(lineOf(entry, items, results, replaced));
+    const line = JSON.stringify(lineOf(entry, items, results, replaced, names));
     // The view names only the newest archive, so that it does not grow with every pass: each one names the one before.
     if (!from && before !== undefined) lines.push(JSON.stringify({ earlier: before }));
     from ??= entry;
@@ -80,12 +83,14 @@ function lineOf(
   items: StoreItem[],
   results: HiddenResult[],
   replaced: (seq: number, part: number) => compaction.Replacement | undefined,
+  names: Names,
 ): ArchiveLine {
   const parts: ArchivePart[] = [];
   const { body } = entry;
   switch (body.case) {
     case 'user':
-      for (const [i, part] of body.value.parts.entries()) parts.push(partOf(entry, i, part, items, replaced(entry.seq, i)));
+      for (const [i, part] of body.value.parts.entries())
+        parts.push(partOf(entry, i, part, items, replaced(entry.seq, i), names));
       return { seq: entry.seq, kind: 'user', parts };
     case 'toolResult': {
       const { tool, callId, stored } = body.value;
@@ -94,7 +99,7 @@ function lineOf(
         const archived =
           stored && part.kind.case === 'text'
             ? { stored: stored.id, head: headOf(part.kind.value), chars: stored.bytes }
-            : partOf(entry, i, part, items, replaced(entry.seq, i));
+            : partOf(entry, i, part, items, replaced(entry.seq, i), names);
         parts.push(archived);
         if ('stored' in archived) {
           const known = { seq: entry.seq, part: i, storedId: archived.stored, tool };
@@ -109,7 +114,7 @@ function lineOf(
         else if (block.kind.case === 'toolCall') {
           const { id, name, argumentsJson } = block.kind.value;
           parts.push({ call: id, name, arguments: argumentsJson });
-        }
+        } else parts.push({ dropped: 'reasoning' });
       }
       return { seq: entry.seq, kind: 'assistant', parts };
     case 'note':
@@ -125,6 +130,7 @@ function partOf(
   part: transcript.Part,
   items: StoreItem[],
   replacement: compaction.Replacement | undefined,
+  names: Names,
 ): ArchivePart {
   const { kind } = part;
   if (kind.case === undefined) return { text: '' };
@@ -132,9 +138,9 @@ function partOf(
   const known = kind.case === 'text' ? { head: headOf(kind.value), chars: kind.value.length } : { head: '(image)', chars: 0 };
   // Replaced earlier: its record was written and read back then.
   if (replacement?.stored) return { stored: replacement.stored.id, ...known };
-  const item = partItem(entry, at);
+  const item = names.item(entry, at);
   if (item) items.push(item);
-  return { stored: partId(entry, at), ...known };
+  return { stored: names.id(entry, at), ...known };
 }
 
 function headOf(text: string): string {

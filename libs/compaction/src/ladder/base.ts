@@ -9,7 +9,7 @@ import { raw } from './plan';
 import type { Plan } from './plan';
 import type { StoreItem } from './ports';
 import { chooseFiles } from './reinjected';
-import { partId, partItem, referenceTo } from './stored';
+import { referenceTo } from './stored';
 import type { Change } from './hide';
 
 export interface Base extends Change {
@@ -30,7 +30,7 @@ export function baseOf(plan: Plan): Base {
   const before = input.checkpoint ?? create(compaction.CheckpointSchema);
   const items: StoreItem[] = [];
   const replacements = [...before.replacements];
-  if (plan.first && plan.firstSpilled) shorten(plan.first, firstMessagePreviewChars, replacements, items);
+  if (plan.first && plan.firstSpilled) shorten(plan, plan.first, firstMessagePreviewChars, replacements, items);
   const tailAt = tailStart(plan);
   limitBatches(plan, tailAt, replacements, items);
   const through = plan.units[tailAt - 1]?.to ?? plan.boundary;
@@ -92,7 +92,7 @@ function limitBatches(plan: Plan, tailAt: number, replacements: compaction.Repla
     const spilled = new Set(planSpill(sizes, batch, spillChars));
     const chars = previewCharsFor(spilled.size, batch);
     for (const entry of results) {
-      if (spilled.has(String(entry.seq)) && !shown.replacements.has(entry.seq)) shorten(entry, chars, replacements, items);
+      if (spilled.has(String(entry.seq)) && !shown.replacements.has(entry.seq)) shorten(plan, entry, chars, replacements, items);
     }
   }
 }
@@ -103,15 +103,21 @@ function longestText(entry: transcript.Entry): number {
 }
 
 /** Replaces each long text part of an entry by a preview. */
-function shorten(entry: transcript.Entry, maxChars: number, replacements: compaction.Replacement[], items: StoreItem[]): void {
+function shorten(
+  plan: Plan,
+  entry: transcript.Entry,
+  maxChars: number,
+  replacements: compaction.Replacement[],
+  items: StoreItem[],
+): void {
   if (entry.body.case !== 'user' && entry.body.case !== 'toolResult') return;
   const known = entry.body.case === 'toolResult' ? entry.body.value.stored : undefined;
   for (const [at, part] of entry.body.value.parts.entries()) {
     if (part.kind.case !== 'text' || part.kind.value.length <= maxChars) continue;
     if (replacements.some((r) => r.seq === entry.seq && r.part === at)) continue;
-    const item = known ? undefined : partItem(entry, at);
+    const item = known ? undefined : plan.names.item(entry, at);
     if (item) items.push(item);
-    const storedId = known?.id ?? partId(entry, at);
+    const storedId = known?.id ?? plan.names.id(entry, at);
     replacements.push(
       create(compaction.ReplacementSchema, {
         seq: entry.seq,

@@ -9,7 +9,7 @@ import { shownUnder } from './meter';
 import { raw } from './plan';
 import type { Plan } from './plan';
 import type { StoreItem } from './ports';
-import { partId, referenceTo } from './stored';
+import { referenceTo } from './stored';
 
 export interface Change {
   readonly checkpoint: compaction.Checkpoint;
@@ -45,7 +45,12 @@ export function hideThrough(
   for (const unit of plan.units) {
     if (unit.from > from.hiddenThroughSeq && unit.to <= through) hidden.push(...unit.entries);
   }
-  const archive = planArchive(hidden, (seq, part) => shown.replacements.get(seq)?.get(part), from.archives.at(-1)?.stored?.id);
+  const archive = planArchive(
+    hidden,
+    (seq, part) => shown.replacements.get(seq)?.get(part),
+    from.archives.at(-1)?.stored?.id,
+    plan.names,
+  );
   const archives = [
     ...from.archives,
     ...archive.documents.map((document) =>
@@ -99,7 +104,7 @@ function chooseUsers(
     if (fits) {
       left -= cost;
       verbatim.push(entry.seq);
-    } else listed.push(listUser(entry, shown.replacements.get(entry.seq)?.get(0)));
+    } else listed.push(listUser(plan, entry, shown.replacements.get(entry.seq)?.get(0)));
   }
   if (plan.first && plan.first.seq <= Math.max(from.hiddenThroughSeq, hidden.at(-1)?.seq ?? 0)) verbatim.push(plan.first.seq);
   verbatim.sort((a, b) => a - b);
@@ -118,11 +123,11 @@ function earlier(plan: Plan, from: compaction.Checkpoint): transcript.Entry[] {
   return found;
 }
 
-function listUser(entry: transcript.Entry, replacement: compaction.Replacement | undefined): compaction.Listed {
+function listUser(plan: Plan, entry: transcript.Entry, replacement: compaction.Replacement | undefined): compaction.Listed {
   const first = entry.body.case === 'user' ? entry.body.value.parts.find((part) => part.kind.case === 'text') : undefined;
   const text = first?.kind.case === 'text' ? first.kind.value : '(image)';
   const line = head(text.replace(/\s+/g, ' ').trim(), 160);
-  const stored = replacement?.stored ?? { id: partId(entry, 0) };
+  const stored = replacement?.stored ?? { id: plan.names.id(entry, 0) };
   return create(compaction.ListedSchema, { seq: entry.seq, text: line.length < text.length ? `${line}…` : line, stored });
 }
 

@@ -13,6 +13,7 @@ import { unitsOf } from '../view/pairing';
 import type { Unit } from '../view/pairing';
 import type { LadderInput } from './input';
 import { Meter, shownUnder } from './meter';
+import { Names } from './stored';
 
 /** Everything a pass knows before its first tier. Token figures that end in `Raw` are plain estimates, the others counted. */
 export interface Plan {
@@ -24,6 +25,7 @@ export interface Plan {
   readonly before: number;
   readonly budgets: Budgets;
   readonly meter: Meter;
+  readonly names: Names;
   readonly prefixRaw: number;
   /** Visible entries before the boundary: user messages kept verbatim. */
   readonly kept: readonly transcript.Entry[];
@@ -73,6 +75,7 @@ export function planPass(input: LadderInput): Plan {
     before,
     budgets: budgetsFor(threshold, target, policy.minRetained),
     meter,
+    names: new Names(units),
     prefixRaw,
     kept,
     units,

@@ -1,3 +1,4 @@
+import { isNightshiftError, NightshiftError } from '@nightshift/contracts';
 import type { transcript } from '@nightshift/contracts';
 
 /** A model that may write the summary. */
@@ -61,3 +62,9 @@ export interface LadderPorts {
 }
 
 export type TierName = 'summary' | 'micro' | 'images' | 'on_device' | 'prune';
+
+/** What a stopped pass ends with: the reason its caller gave (stop of the task, shutdown), since the two are answered differently. */
+export function stopReason(signal: AbortSignal): NightshiftError {
+  const { reason } = signal as { reason: unknown };
+  return isNightshiftError(reason) ? reason : new NightshiftError('CANCELLED', 'the pass was stopped', { cause: reason });
+}

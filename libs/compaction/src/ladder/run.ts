@@ -19,6 +19,7 @@ import type { LadderInput } from './input';
 import { lossLedger } from './ledger';
 import { countedTotal, isAsked, planPass, rawTotal } from './plan';
 import type { Plan } from './plan';
+import { stopReason } from './ports';
 import type { LadderPorts, TierName } from './ports';
 import { storeAll } from './stored';
 
@@ -44,7 +45,7 @@ export interface LadderResult {
 
 /**
  * One pass: tier after tier until one lands at or below the landing line. Commits nothing itself; the result says what to
- * commit. Rejects only with CANCELLED.
+ * commit. Rejects only with the reason of its signal.
  */
 export async function runLadder(input: LadderInput, ports: LadderPorts): Promise<LadderResult> {
   return new Ladder(planPass(input), ports).run();
@@ -182,8 +183,8 @@ class Ladder {
     try {
       await storeAll(this.ports.store, [...this.owed, ...change.items], this.ports.signal);
     } catch (thrown) {
+      this.stopIfAsked();
       const error = NightshiftError.from(thrown);
-      if (error.code === 'CANCELLED') throw error;
       return { outcome: 'failed', reason: `not hidden, since it could not be stored: ${error.message}` };
     }
     this.owed = [];
@@ -244,6 +245,6 @@ class Ladder {
   }
 
   private stopIfAsked(): void {
-    if (this.ports.signal?.aborted) throw new NightshiftError('CANCELLED', 'the pass was stopped');
+    if (this.ports.signal?.aborted) throw stopReason(this.ports.signal);
   }
 }

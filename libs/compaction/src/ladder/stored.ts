@@ -1,6 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { NightshiftError, transcript } from '@nightshift/contracts';
 import { sha256 } from '../view/hash';
+import type { Unit } from '../view/pairing';
+import { stopReason } from './ports';
 import type { ContentStore, StoreItem } from './ports';
 
 /** Puts and reads that run at the same time. */
@@ -10,14 +12,29 @@ const encoder = new TextEncoder();
 /** Text parts up to this many characters go into the archive itself, longer ones get a record of their own. */
 export const inlineChars = 400;
 
-/** Ids are derived, so that a repeated pass writes the same records. A result goes by the id of its call. */
-export function partId(entry: transcript.Entry, part: number): string {
-  const base = entry.body.case === 'toolResult' ? entry.body.value.callId : `m-${entry.id || entry.seq}`;
-  return part === 0 ? base : `${base}.${part}`;
+/** Names of records. They are derived, so that a repeated pass writes the same ones. */
+export class Names {
+  private readonly odd: ReadonlySet<number>;
+
+  /** @param units of the pass: results that are not *the* result of their call (repeated, or without one) may not use its id */
+  constructor(units: readonly Unit[]) {
+    const results = units.flatMap((unit) => (unit.kind === 'stray' ? [unit.head] : unit.aside));
+    this.odd = new Set(results.map((entry) => entry.seq));
+  }
+
+  /** A result goes by the id of its call, everything else by that of its entry. */
+  id(entry: transcript.Entry, part: number): string {
+    const isResult = entry.body.case === 'toolResult' && !this.odd.has(entry.seq);
+    const base = isResult && entry.body.case === 'toolResult' ? entry.body.value.callId : `m-${entry.id || entry.seq}`;
+    return part === 0 ? base : `${base}.${part}`;
+  }
+
+  item(entry: transcript.Entry, part: number): StoreItem | undefined {
+    return partItem(this.id(entry, part), entry, part);
+  }
 }
 
-export function partItem(entry: transcript.Entry, part: number): StoreItem | undefined {
-  const id = partId(entry, part);
+function partItem(id: string, entry: transcript.Entry, part: number): StoreItem | undefined {
   if (entry.body.case === 'assistant') return blockItem(id, entry.body.value.blocks[part]);
   if (entry.body.case !== 'user' && entry.body.case !== 'toolResult') return undefined;
   const { kind } = entry.body.value.parts[part] ?? { kind: { case: undefined } };
@@ -53,7 +70,7 @@ export async function storeAll(store: ContentStore, items: readonly StoreItem[],
   let next = 0;
   const lane = async (): Promise<void> => {
     for (let item = items[next++]; item; item = items[next++]) {
-      if (signal?.aborted) throw new NightshiftError('CANCELLED', 'the pass was stopped');
+      if (signal?.aborted) throw stopReason(signal);
       await store.put(item);
       const back = await store.get(item.id);
       if (!sameBytes(back, item.content)) {

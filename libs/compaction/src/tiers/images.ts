@@ -4,7 +4,7 @@ import type { transcript } from '@nightshift/contracts';
 import type { Change } from '../ladder/hide';
 import type { Plan } from '../ladder/plan';
 import type { StoreItem } from '../ladder/ports';
-import { partId, partItem, referenceTo } from '../ladder/stored';
+import { referenceTo } from '../ladder/stored';
 import type { FitLimits } from '../measure/fit';
 import { replacementsBySeq } from '../view/replacements';
 
@@ -30,11 +30,11 @@ export function imagesTier(plan: Plan, from: compaction.Checkpoint, limits: FitL
   if (strip.length === 0) return undefined;
   const items: StoreItem[] = [];
   const replacements = strip.flatMap(({ entry, part, image }) => {
-    const item = partItem(entry, part);
+    const item = plan.names.item(entry, part);
     if (!item) return [];
     items.push(item);
     const stored = referenceTo(item);
-    const text = imagePlaceholder(image, partId(entry, part));
+    const text = imagePlaceholder(image, plan.names.id(entry, part));
     return create(compaction.ReplacementSchema, { seq: entry.seq, part, kind: compaction.ReplacementKind.IMAGE, text, stored });
   });
   const checkpoint = create(compaction.CheckpointSchema, { ...from, replacements: [...from.replacements, ...replacements] });

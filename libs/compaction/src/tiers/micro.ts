@@ -6,7 +6,7 @@ import type { Base } from '../ladder/base';
 import { raw } from '../ladder/plan';
 import type { Plan } from '../ladder/plan';
 import type { StoreItem } from '../ladder/ports';
-import { partId, partItem, referenceTo } from '../ladder/stored';
+import { referenceTo } from '../ladder/stored';
 import { estimateText } from '../measure/text-estimate';
 import { headLines } from '../text/cut';
 import { replacementsBySeq } from '../view/replacements';
@@ -45,12 +45,12 @@ export function microTier(plan: Plan, base: Base, from: compaction.Checkpoint): 
         if (part.kind.case !== 'text' || shown.get(entry.seq)?.has(at)) continue;
         const size = entry.body.value.parts.length === 1 ? plan.meter.entry(entry) : estimateText(part.kind.value);
         if (size < leastSaving) continue;
-        const placed = placeholder(entry.seq, entry.body.value, at, part.kind.value, size, left > 0, partId(entry, at));
+        const placed = placeholder(entry.seq, entry.body.value, at, part.kind.value, size, left > 0, plan.names.id(entry, at));
         const cost = plan.meter.replacement(placed);
         if (cost * 2 > size || size - cost < leastSaving) continue;
         left -= cost;
         if (!placed.stored) {
-          const item = partItem(entry, at);
+          const item = plan.names.item(entry, at);
           if (!item) continue;
           items.push(item);
           placed.stored = referenceTo(item);

@@ -3,8 +3,9 @@ import { compaction, NightshiftError, transcript } from '@nightshift/contracts';
 import type { Base } from '../ladder/base';
 import type { Change } from '../ladder/hide';
 import type { Plan } from '../ladder/plan';
+import { stopReason } from '../ladder/ports';
 import type { LadderPorts, StoreItem } from '../ladder/ports';
-import { partId, partItem, referenceTo } from '../ladder/stored';
+import { referenceTo } from '../ladder/stored';
 import { estimateText } from '../measure/text-estimate';
 import { fenced, fenceNotice } from '../text/fence';
 import { replacementsBySeq } from '../view/replacements';
@@ -43,10 +44,11 @@ export async function onDeviceTier(
     if (!ports.condense || timeoutMs <= 0 || ports.signal?.aborted || landed(checkpoint)) break;
     calls++;
     const short = await ports.condense(condenseCall(candidate, timeoutMs)).catch((error: unknown) => {
+      if (ports.signal?.aborted) throw stopReason(ports.signal);
       if (NightshiftError.from(error).code === 'CANCELLED') throw error;
       return '';
     });
-    const item = partItem(candidate.entry, candidate.at);
+    const item = plan.names.item(candidate.entry, candidate.at);
     if (!item || short.trim() === '' || estimateText(short) * 2 > estimateText(candidate.text)) {
       failures++;
       continue;
@@ -57,7 +59,7 @@ export async function onDeviceTier(
       seq: entry.seq,
       part: at,
       kind: compaction.ReplacementKind.ON_DEVICE,
-      text: `[shortened by a small model; the original: restore_tool_result {"id":"${partId(entry, at)}"}]\n${short.trim()}`,
+      text: `[shortened by a small model; the original: restore_tool_result {"id":"${plan.names.id(entry, at)}"}]\n${short.trim()}`,
       stored: referenceTo(item),
     });
     checkpoint = create(compaction.CheckpointSchema, { ...checkpoint, replacements: [...checkpoint.replacements, replacement] });

@@ -3,8 +3,8 @@ import { NightshiftError, transcript } from '@nightshift/contracts';
 import type { Base } from '../ladder/base';
 import { raw } from '../ladder/plan';
 import type { Plan } from '../ladder/plan';
+import { stopReason } from '../ladder/ports';
 import type { LadderPorts, Summarizer, SummaryCall } from '../ladder/ports';
-import { partId } from '../ladder/stored';
 import { estimateView } from '../measure/estimate';
 import { renderView } from '../view/render';
 import { summaryAllowed } from '../state/breaker';
@@ -64,7 +64,7 @@ class Summary {
   constructor(private readonly job: SummaryJob) {
     const { input } = job.plan;
     const view = renderView(input);
-    const stripped = withoutImages(view, input.entries);
+    const stripped = withoutImages(view, job.plan);
     this.view = stripped;
     this.prefixBreak = stripped !== view;
   }
@@ -178,7 +178,8 @@ export async function answerOf(
     message = await job.ports.summarize({ ...call, timeoutMs });
   } catch (thrown) {
     const error = NightshiftError.from(thrown);
-    if (error.code === 'CANCELLED' || job.ports.signal?.aborted) throw error;
+    if (job.ports.signal?.aborted) throw stopReason(job.ports.signal);
+    if (error.code === 'CANCELLED') throw error;
     return { fault: error.message };
   }
   const texts: string[] = [];
@@ -214,12 +215,12 @@ export function inputRoom(summarizer: Summarizer, maxOutput: number): number {
 }
 
 /** The view with images named instead of shown; the same object when there are none. */
-function withoutImages(view: transcript.View, entries: readonly transcript.Entry[]): transcript.View {
+function withoutImages(view: transcript.View, plan: Plan): transcript.View {
   const ids = new Map<transcript.Image, string>();
-  for (const entry of entries) {
+  for (const entry of plan.input.entries) {
     if (entry.body.case !== 'user' && entry.body.case !== 'toolResult') continue;
     for (const [i, { kind }] of entry.body.value.parts.entries())
-      if (kind.case === 'image') ids.set(kind.value, partId(entry, i));
+      if (kind.case === 'image') ids.set(kind.value, plan.names.id(entry, i));
   }
   if (ids.size === 0) return view;
   let changed = false;

@@ -4,7 +4,7 @@ import type { transcript } from '@nightshift/contracts';
 import type { Change } from '../ladder/hide';
 import type { Plan } from '../ladder/plan';
 import type { StoreItem } from '../ladder/ports';
-import { partItem, referenceTo } from '../ladder/stored';
+import { referenceTo } from '../ladder/stored';
 import { previewOf } from '../ingest/spill';
 import { estimateText } from '../measure/text-estimate';
 import { head } from '../text/cut';
@@ -56,7 +56,7 @@ export function truncateVisible(plan: Plan, from: compaction.Checkpoint, excess:
     );
     for (const piece of ofClass) {
       if (piece.cost <= level) continue;
-      const cut = shortened(piece, level);
+      const cut = shortened(plan, piece, level);
       const cost = cut ? estimateText(cut.replacement.text) : piece.cost;
       if (!cut || cost >= piece.cost) continue;
       if (cut.item) items.push(cut.item);
@@ -80,10 +80,14 @@ function commonLevel(costs: readonly number[], target: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-function shortened(piece: Piece, level: number): { replacement: compaction.Replacement; item?: StoreItem } | undefined {
+function shortened(
+  plan: Plan,
+  piece: Piece,
+  level: number,
+): { replacement: compaction.Replacement; item?: StoreItem } | undefined {
   const result = piece.entry.body.case === 'toolResult' ? piece.entry.body.value : undefined;
   const known = piece.replaced?.stored ?? result?.stored;
-  const item = known ? undefined : partItem(piece.entry, piece.at);
+  const item = known ? undefined : plan.names.item(piece.entry, piece.at);
   const stored = known ?? (item && referenceTo(item));
   if (!stored) return undefined;
   const fullCost = estimateText(piece.text);
@@ -131,7 +135,11 @@ function visiblePieces(plan: Plan, from: compaction.Checkpoint): Piece[] {
   };
   for (const entry of plan.kept) if (verbatim.has(entry.seq)) addEntry(entry);
   for (const unit of plan.units) {
-    for (const entry of unit.entries) if (entry.seq > from.hiddenThroughSeq || verbatim.has(entry.seq)) addEntry(entry);
+    for (const entry of unit.entries) {
+      // A repeated result is not shown.
+      if (unit.kind === 'round' && entry.body.case === 'toolResult' && !unit.results.includes(entry)) continue;
+      if (entry.seq > from.hiddenThroughSeq || verbatim.has(entry.seq)) addEntry(entry);
+    }
   }
   return pieces;
 }
