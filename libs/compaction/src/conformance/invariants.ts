@@ -1,5 +1,6 @@
 import { toBinary } from '@bufbuild/protobuf';
-import { compaction, transcript } from '@nightshift/contracts';
+import { transcript } from '@nightshift/contracts';
+import type { compaction } from '@nightshift/contracts';
 import { checkers } from '../checkers/checkers';
 import type { ContentStore } from '../ladder/ports';
 import type { ArchiveLine } from '../ladder/archive';
