@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { type ConfigOf, flag, integer, serviceSettings } from '@nightshift/config';
+import { type ConfigOf, flag, integer, secret, serviceSettings } from '@nightshift/config';
 
 const absolute = z.string().refine(isAbsolute, 'expected an absolute path');
 
@@ -35,7 +35,7 @@ export const runnerSettings = {
   /** Further paths that commands may read: tool chains outside /usr and /opt. */
   SANDBOX_READ_PATHS: paths.default([]),
   /** Variables a task's policy may ask for by name; nothing else of the environment reaches a command. */
-  COMMAND_ENVIRONMENT: environment.default({}),
+  COMMAND_ENVIRONMENT: secret(environment).default({}),
   PATH: z.string().default('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'),
   /** How often the runner announces itself and when it ends its work for want of an answer, in milliseconds. */
   ANNOUNCE_EVERY_MS: integer({ min: 50, max: 60_000 }).default(15_000),

@@ -18,6 +18,7 @@ export class StopTask {
     const calls = running.abort('cancelled', team, taskId);
     receipt.stopped += calls.length;
     const ended = commands.stopTask(team, taskId, 'cancelled').then((result) => {
+      receipt.stopped += result.background;
       receipt.processesEnded += result.processes;
     });
     const idle = await within(Promise.allSettled([ended, ...calls.map((call) => call.done)]), waitMs);

@@ -130,7 +130,7 @@ export class Commands {
     for (const { command } of entries) command.stop(reason);
     const ends = await Promise.allSettled(entries.map(({ command }) => command.ended));
     const processes = ends.reduce((sum, end) => sum + (end.status === 'fulfilled' ? end.value.processesEnded : 0), 0);
-    return { commands: entries.length, processes };
+    return { background: entries.filter(({ command }) => this.isBackground(command)).length, processes };
   }
 
   private isBackground(command: Command): boolean {
@@ -146,7 +146,8 @@ export class Commands {
 }
 
 export interface Stopped {
-  commands: number;
+  /** Commands whose call was answered already. */
+  background: number;
   processes: number;
 }
 

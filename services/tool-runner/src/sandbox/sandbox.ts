@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NightshiftError } from '@nightshift/contracts';
+import { within } from '../workspaces/source';
 import type { Workspace } from '../workspaces/workspace';
 import { bubblewrapArguments } from './bubblewrap';
 import type { CgroupParents } from './cgroup';
@@ -100,7 +101,7 @@ function unavailable(settings: SandboxSettings, taskAllows: boolean): string {
 
 function commandEnvironment(settings: SandboxSettings, allow: readonly string[]): Record<string, string> {
   const environment: Record<string, string> = {
-    PATH: settings.path,
+    PATH: visiblePath(settings),
     HOME: '/tmp/home',
     TMPDIR: '/tmp',
     LANG: 'C.UTF-8',
@@ -119,6 +120,16 @@ function commandEnvironment(settings: SandboxSettings, allow: readonly string[])
     if (value !== undefined) environment[name] = value;
   }
   return environment;
+}
+
+/** PATH without the directories that do not exist inside: they would only tell about the host. */
+function visiblePath({ path, readOnly, isolation }: SandboxSettings): string {
+  if (isolation.kind !== 'bubblewrap') return path;
+  const visible = ['/usr', '/bin', '/sbin', '/opt', ...readOnly];
+  return path
+    .split(':')
+    .filter((directory) => visible.some((root) => within(directory, root)))
+    .join(':');
 }
 
 /** Files of a repository in place that the user's own git would execute or obey later. */
