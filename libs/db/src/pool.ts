@@ -1,5 +1,5 @@
 import { Pool, types } from 'pg';
-import type { PoolClient } from 'pg';
+import type { CustomTypesConfig, PoolClient } from 'pg';
 import { databaseFault } from './fault';
 
 export interface PoolConfig {
@@ -15,11 +15,17 @@ const idleInTransactionMs = 60_000;
 
 /** bigint columns hold milliseconds, byte counts and sequence numbers: all far below 2^53. */
 const int8Oid = 20;
-types.setTypeParser(int8Oid, (text) => {
+
+function readInt8(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint beyond 2^53 read from Postgres: ${text}`);
   return value;
-});
+}
+
+/** Of this pool only: Prisma's adapter on the same pool brings its own readers. */
+const poolTypes: CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === int8Oid && format !== 'binary' ? readInt8 : types.getTypeParser(oid, format)),
+};
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
 
@@ -64,6 +70,7 @@ export function createPool(config: PoolConfig): Pool {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     application_name: 'nightshift',
+    types: poolTypes,
   });
   // An idle connection that the server closes (restart) is reported here; without a listener it ends the process.
   // The next query opens a new connection or fails with UNAVAILABLE, so there is nothing to do.
