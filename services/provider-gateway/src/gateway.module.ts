@@ -12,6 +12,8 @@ import type { settings } from './config';
 import type { GatewayDeps } from './core/gateway-deps';
 import { gatewayDeps } from './gateway-deps.factory';
 import { BreakerFollower } from './health/breaker-follower';
+import { InternalHttp } from './http/internal-http';
+import { AttemptLog } from './ledger/attempt-log';
 import { CallStore } from './ledger/call.store';
 import type { ProviderCatalog } from './providers/catalog';
 import { ProviderReports } from './providers/provider-reports';
@@ -58,6 +60,8 @@ export class GatewayModule {
         },
         { provide: ProviderReports, inject: [GATEWAY_DEPS], useFactory: (deps: GatewayDeps) => new ProviderReports(deps) },
         LeaseKeeper,
+        AttemptLog,
+        InternalHttp,
         BreakerFollower,
       ],
     };

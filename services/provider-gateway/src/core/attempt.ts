@@ -1,20 +1,22 @@
 import type { transcript } from '@nightshift/contracts';
 import { transcript as transcripts } from '@nightshift/contracts';
 import { classify, type Classified, type Failure } from '../classify/classify';
-import { parseJson, type Json } from '../classify/json';
+import type { Json } from '../classify/json';
 import type { AnswerEvent } from '../formats/format';
 import type { Provider } from '../providers/provider';
 import { Exchange } from '../transport/exchange';
 import { TransportFault } from '../transport/fault';
 import type { HttpClient } from '../transport/http-client';
 import { usageOf } from '../usage/normal-usage';
-import type { UsageNumbers } from '../usage/normal-usage';
-import type { JsonObject } from '../classify/json';
 import { AnswerDraft } from './answer';
+import { answerPieces, type UsageReport } from './answer-pieces';
+import type { GatewayEvent } from './gateway-event';
 
 export interface AttemptPlan {
   provider: Provider;
-  body: string;
+  body: string | Buffer;
+  /** The body is the caller's own and the answer is handed on as it comes. */
+  native: boolean;
   stream: boolean;
   signal: AbortSignal;
   /** The caller's estimate of the input, for attempts that end without a report. */
@@ -36,38 +38,44 @@ export interface AttemptResult {
   status: number;
 }
 
-/** Pieces that a caller may show, while they come; returns how the attempt ended. Never throws. */
+/** What a caller may show, while it comes; returns how the attempt ended. Never throws. */
 export async function* runAttempt(
   plan: AttemptPlan,
   client: HttpClient,
   now: () => number,
-): AsyncGenerator<AnswerEvent, AttemptResult, undefined> {
+): AsyncGenerator<GatewayEvent, AttemptResult, undefined> {
   const { format, target } = plan.provider;
   const clocks = { ...plan.provider.clocks, total: Math.max(1, Math.min(plan.provider.clocks.total, plan.leftMs)) };
   const exchange = new Exchange(client, clocks, plan.signal);
   const draft = new AnswerDraft();
   let firstContentAt = 0;
-  let report: { numbers: UsageNumbers; raw: JsonObject } = { numbers: {}, raw: {} };
+  let report: UsageReport = { numbers: {}, raw: {} };
   let failure: Failure | undefined;
+  // Held until the first content: up to there the answer may still come from somebody else.
+  let held: Buffer[] = [];
 
   try {
-    await format.call(target, plan.body, exchange);
+    await (typeof plan.body === 'string' && !plan.native ? format.call(target, plan.body, exchange) : sendNative(plan, exchange));
     if (exchange.status < 200 || exchange.status >= 300) {
       failure = { status: exchange.status, headers: exchange.headers, text: exchange.errorText, inBand: false };
     } else {
-      const source =
-        plan.stream && !isOneBody(exchange)
-          ? streamed(plan, exchange, (r) => (report = r))
-          : oneBody(plan, exchange, (r) => (report = r));
-      for await (const event of source) {
-        if (event.kind === 'error' || event.kind === 'malformed') {
-          failure = inBandFailure(exchange, event);
-          break;
-        }
-        if (draft.add(event)) {
+      for await (const piece of answerPieces(format, exchange, plan.stream, (latest) => (report = latest))) {
+        for (const event of piece.events) {
+          if (event.kind === 'error' || event.kind === 'malformed') {
+            failure = inBandFailure(exchange, event);
+            break;
+          }
+          if (!draft.add(event)) continue;
           firstContentAt ||= now();
           exchange.contentSeen();
-          yield event;
+          const shown = plan.native ? undefined : shownOf(event);
+          if (shown) yield shown;
+        }
+        if (failure) break;
+        if (plan.native) held.push(piece.bytes);
+        if (held.length > 0 && draft.hasContent) {
+          yield { kind: 'raw', bytes: held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held) };
+          held = [];
         }
         if (draft.ended) break;
       }
@@ -76,15 +84,16 @@ export async function* runAttempt(
     const fault =
       error instanceof TransportFault ? error : exchange.fail(new TransportFault('unreadable', String(error), { cause: error }));
     // The finish reason was there: what is missing is the end marker only, and a server that then hangs is no failure.
-    if (draft.stop === undefined || fault.kind === 'aborted')
-      failure = { status: exchange.status, headers: exchange.headers, text: '', inBand: false, fault };
-    else draft.ended = true;
+    if (draft.stop !== undefined && fault.kind !== 'aborted') draft.ended = true;
+    else failure = { status: exchange.status, headers: exchange.headers, text: '', inBand: false, fault };
   } finally {
     exchange.finish();
   }
+  failure ??= missingEnd(draft, exchange);
+  // An answer without content that is no failure (cut at the first token by its length).
+  if (!failure && held.length > 0) yield { kind: 'raw', bytes: Buffer.concat(held) };
 
   const endedAt = now();
-  failure ??= missingEnd(draft, exchange);
   const complete = failure === undefined;
   return {
     ...(failure ? { failure: classify(failure, endedAt, target.quirks.emptyBodyMeansOverflow) } : {}),
@@ -114,37 +123,25 @@ function spent(exchange: Exchange): boolean {
   );
 }
 
-/** Some servers answer a streamed request with one JSON body, usually an error. */
-function isOneBody(exchange: Exchange): boolean {
-  return /^application\/json/i.test(exchange.headers['content-type'] ?? '');
+/** The caller's own bytes, with our credential. */
+async function sendNative(plan: AttemptPlan, exchange: Exchange): Promise<void> {
+  const { url, headers } = plan.provider.format.address(plan.provider.target);
+  await exchange.send(url, 'POST', headers, plan.body);
 }
 
-type Report = (report: { numbers: UsageNumbers; raw: JsonObject }) => void;
-
-async function* streamed(plan: AttemptPlan, exchange: Exchange, report: Report): AsyncGenerator<AnswerEvent, void, undefined> {
-  const reader = plan.provider.format.frames();
-  const decoder = plan.provider.format.decoder();
-  try {
-    for await (const piece of exchange.pieces()) {
-      for (const frame of reader.feed(piece)) yield* decoder.push(frame);
-    }
-    for (const frame of reader.end()) yield* decoder.push(frame);
-    yield* decoder.finish();
-  } finally {
-    report(decoder.usage());
+function shownOf(event: AnswerEvent): GatewayEvent | undefined {
+  switch (event.kind) {
+    case 'text':
+      return { kind: 'text', text: event.text };
+    case 'reasoning':
+      return { kind: 'reasoning', text: event.text };
+    case 'tool_call':
+      return { kind: 'tool_call', providerId: event.providerId, name: event.name };
+    case 'tool_call_arguments':
+      return { kind: 'tool_call_arguments', json: event.json };
+    default:
+      return undefined;
   }
-}
-
-async function* oneBody(plan: AttemptPlan, exchange: Exchange, report: Report): AsyncGenerator<AnswerEvent, void, undefined> {
-  const text = await exchange.text();
-  const body = parseJson(text);
-  if (body === undefined) {
-    yield { kind: 'malformed', text };
-    return;
-  }
-  const answer = plan.provider.format.readBody(body);
-  report({ numbers: answer.numbers, raw: answer.raw });
-  yield* answer.events;
 }
 
 function inBandFailure(exchange: Exchange, event: { kind: 'error'; body: Json } | { kind: 'malformed'; text: string }): Failure {

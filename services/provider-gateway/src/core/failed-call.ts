@@ -21,7 +21,7 @@ export function failedCall(failures: readonly CandidateFailure[], contentShown: 
   const causes = failures.map(causeOf);
   const retryAfterMs = Math.min(...failures.map((one) => one.failure?.waitMs ?? one.skipped?.retryAfterMs ?? Infinity));
   const hint = Number.isFinite(retryAfterMs) ? { retryAfterMs } : {};
-  if (contentShown || failures.length === 1 || finalClass(last)) {
+  if (contentShown || failures.length === 1 || (last.failure && failsForGood(last.failure))) {
     const code = contentShown ? codeAfterContent(last.failure) : codeOf(last);
     return new NightshiftError(code, textOf(last), { ...hint, details: { ...causeOf(last), causes } });
   }
@@ -33,8 +33,8 @@ export function failedCall(failures: readonly CandidateFailure[], contentShown: 
 }
 
 /** Classes that end the call where they occur: another candidate's earlier failure is not the reason. */
-function finalClass(one: CandidateFailure): boolean {
-  return one.failure !== undefined && !classPolicies[one.failure.class].next;
+export function failsForGood(failure: Classified): boolean {
+  return !classPolicies[failure.class].next;
 }
 
 function codeOf(one: CandidateFailure): ErrorCode {

@@ -1,4 +1,6 @@
 import type { llm, NightshiftError } from '@nightshift/contracts';
+import type { JsonObject } from '../classify/json';
+import type { FormatName } from '../formats/format';
 
 /**
  * What one model call tells while it runs. The last event is `finished` or `failed`, exactly one of them; nothing is
@@ -11,6 +13,8 @@ export type GatewayEvent =
   | { kind: 'reasoning'; text: string }
   | { kind: 'tool_call'; providerId: string; name: string }
   | { kind: 'tool_call_arguments'; json: string }
+  /** The provider's own bytes, for a caller that speaks its format; then no pieces are told. */
+  | { kind: 'raw'; bytes: Buffer }
   | { kind: 'finished'; reply: llm.CompleteReply }
   | { kind: 'failed'; error: NightshiftError; attempts: llm.Attempt[] };
 
@@ -22,4 +26,13 @@ export interface CallContext {
   deadlineMs: number;
   /** Ask for one body instead of a stream; no deltas then. */
   unstreamed?: boolean;
+  /** The request in the caller's own format: its bytes pass through where a candidate speaks the same. */
+  native?: NativeRequest;
+}
+
+export interface NativeRequest {
+  format: FormatName;
+  body: Buffer;
+  /** `body`, parsed. */
+  fields: JsonObject;
 }

@@ -63,6 +63,12 @@ export interface Target {
   quirks: VendorQuirks;
 }
 
+/** An endpoint with the headers it wants; header names in lower case. */
+export interface Address {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}
+
 /** One wire format. The four folders hold the same files: index, request, call, stream, usage. */
 export interface Format {
   /** A request without an output limit is refused. */
@@ -71,8 +77,12 @@ export interface Format {
   build(view: transcript.View, options: BuildOptions): BuiltRequest;
   /** Sends `body` through the exchange; resolves once the headers of a 2xx are there, rejects otherwise. */
   call(target: Target, body: string, exchange: Exchange): Promise<void>;
+  /** Where raw requests go, with credentials. */
+  address(target: Target): Address;
   frames(): FrameReader;
   decoder(): StreamDecoder;
+  /** How this dialect tells an error inside a stream. */
+  errorFrame(code: string, message: string): string;
   /** The events of an answer that came in one body; ends with `end` or `error`. */
   readBody(body: Json): { events: AnswerEvent[]; numbers: UsageNumbers; raw: JsonObject };
 }

@@ -2,7 +2,8 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { fromMs, llm, toMs, transcript } from '@nightshift/contracts';
 import { create } from '@bufbuild/protobuf';
 import type { Pool } from '@nightshift/db';
-import type { CallKey } from './call-key';
+import { keyText, type CallKey } from './call-key';
+import { GroupCommit } from './group-commit';
 
 /** How long a call may go without a sign of life of its process before another one takes it over. */
 export const leaseSeconds = 15;
@@ -16,54 +17,82 @@ export type Claim =
   | { kind: 'finished'; answer: llm.CompleteReply }
   | { kind: 'elsewhere' };
 
+// Both hot statements take any number of calls, so that concurrent ones share a round trip and a commit.
 const claimSql = `
   INSERT INTO llm_calls AS c (team_id, task_id, epoch, purpose, request_hash, state, owner, lease_until, provider, model)
-  VALUES ($1, $2, $3, $4, $5, 'running', $6, now() + interval '${leaseSeconds} seconds', $7, $8)
+  SELECT k.team, k.task, k.epoch, k.purpose, k.hash, 'running', $6, now() + interval '${leaseSeconds} seconds', k.provider, k.model
+  FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $7::text[], $8::text[])
+    AS k(team, task, epoch, purpose, hash, provider, model)
   ON CONFLICT (team_id, task_id, epoch, purpose, request_hash) DO UPDATE
     SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until, provider = excluded.provider,
         model = excluded.model, started_at = now(), ended_at = NULL, answer = NULL
     WHERE c.state IN ('failed', 'lost') OR (c.state = 'finished' AND c.answer IS NULL)
        OR (c.state = 'running' AND (c.lease_until < now() OR c.owner = excluded.owner))
-  RETURNING c.attempts`;
+  RETURNING c.team_id, c.task_id, c.epoch, c.purpose, c.request_hash, c.attempts`;
 
 const lookSql = `SELECT state, answer FROM llm_calls WHERE team_id = $1 AND task_id = $2 AND epoch = $3 AND purpose = $4 AND request_hash = $5`;
 
-// One statement for the whole outcome: the attempts that were not written yet, and the call itself.
-const finishSql = `
-  WITH written AS (
+const insertAttempts = `
     INSERT INTO llm_attempts
       (team_id, task_id, epoch, purpose, request_hash, number, id, provider, model, endpoint, outcome, error_code, message, why,
        http_status, wait_ms, started_at, ended_at, input_total, cache_read, cache_write, output_total, reasoning, usage_source,
        silently_truncated)
-    SELECT $1, $2, $3, $4, $5, a.number, a.id, a.provider, a.model, a.endpoint, a.outcome, a.error_code, a.message, a.why,
-           a.http_status, a.wait_ms, to_timestamp(a.started_ms / 1000.0), to_timestamp(a.ended_ms / 1000.0), a.input_total,
-           a.cache_read, a.cache_write, a.output_total, a.reasoning, a.usage_source, a.silently_truncated
-    FROM jsonb_to_recordset($6::jsonb) AS a(number int, id uuid, provider text, model text, endpoint text, outcome text,
-      error_code text, message text, why text, http_status int, wait_ms int, started_ms bigint, ended_ms bigint, input_total int,
-      cache_read int, cache_write int, output_total int, reasoning int, usage_source int, silently_truncated boolean)
-    ON CONFLICT DO NOTHING
-  )
-  UPDATE llm_calls SET state = $7, answer = $8, ended_at = CASE WHEN $7 = 'running' THEN NULL ELSE now() END,
-      attempts = greatest(attempts, $9)
-  WHERE team_id = $1 AND task_id = $2 AND epoch = $3 AND purpose = $4 AND request_hash = $5 AND owner = $10`;
+    SELECT a.team, a.task, a.epoch, a.purpose, a.hash, a.number, a.id, a.provider, a.model, a.endpoint, a.outcome, a.error_code,
+           a.message, a.why, a.http_status, a.wait_ms, to_timestamp(a.started_ms / 1000.0), to_timestamp(a.ended_ms / 1000.0),
+           a.input_total, a.cache_read, a.cache_write, a.output_total, a.reasoning, a.usage_source, a.silently_truncated
+    FROM jsonb_to_recordset($1::jsonb) AS a(team text, task text, epoch int, purpose text, hash text, number int, id uuid,
+      provider text, model text, endpoint text, outcome text, error_code text, message text, why text, http_status int, wait_ms int,
+      started_ms bigint, ended_ms bigint, input_total int, cache_read int, cache_write int, output_total int, reasoning int,
+      usage_source int, silently_truncated boolean)
+    ON CONFLICT DO NOTHING`;
+
+// One statement for the whole outcome: the attempts that were not written yet, and the calls themselves.
+const finishSql = `
+  WITH written AS (${insertAttempts})
+  UPDATE llm_calls c SET state = k.state, answer = k.answer, ended_at = CASE WHEN k.state = 'running' THEN NULL ELSE now() END,
+      attempts = greatest(c.attempts, k.attempts)
+  FROM unnest($2::text[], $3::text[], $4::int[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::int[])
+    AS k(team, task, epoch, purpose, hash, state, answer, attempts)
+  WHERE c.team_id = k.team AND c.task_id = k.task AND c.epoch = k.epoch AND c.purpose = k.purpose AND c.request_hash = k.hash
+    AND c.owner = $10`;
+
+interface Outcome {
+  key: CallKey;
+  attempts: readonly llm.Attempt[];
+  state: 'running' | 'finished' | 'failed';
+  answer: Buffer | null;
+}
+interface Wanted {
+  key: CallKey;
+  first: { provider: string; model: string };
+}
+
+const keyColumns = (items: readonly { key: CallKey }[]): [string[], string[], number[], string[], string[]] => [
+  items.map((one) => one.key.team),
+  items.map((one) => one.key.task),
+  items.map((one) => one.key.epoch),
+  items.map((one) => one.key.purpose),
+  items.map((one) => one.key.hash),
+];
 
 /** The call and attempt ledger in Postgres. Lease times are the database's clock. */
 export class CallStore {
+  private readonly claims = new GroupCommit<Wanted, number | undefined>((items) => this.claimAll(items), {
+    atOnce: 2,
+    largest: 64,
+  });
+  private readonly outcomes = new GroupCommit<Outcome, void>((items) => this.writeAll(items), { atOnce: 2, largest: 64 });
+
   constructor(
     private readonly pool: Pool,
     private readonly owner: string,
   ) {}
 
-  /** Claims a call before anything is spent on it. */
+  /** Claims a call before anything is spent on it. A process must not claim the same call twice at the same time. */
   async claim(key: CallKey, first: { provider: string; model: string }): Promise<Claim> {
+    const attemptsBefore = await this.claims.run({ key, first });
+    if (attemptsBefore !== undefined) return { kind: 'mine', attemptsBefore };
     const values = [key.team, key.task, key.epoch, key.purpose, key.hash];
-    const claimed = await this.pool.query<{ attempts: number }>({
-      name: 'llm-claim',
-      text: claimSql,
-      values: [...values, this.owner, first.provider, first.model],
-    });
-    const row = claimed.rows[0];
-    if (row) return { kind: 'mine', attemptsBefore: row.attempts };
     const found = await this.pool.query<{ state: string; answer: Buffer | null }>({ name: 'llm-look', text: lookSql, values });
     const answer = found.rows[0]?.answer;
     if (answer) return { kind: 'finished', answer: fromBinary(llm.CompleteReplySchema, answer) };
@@ -72,11 +101,18 @@ export class CallStore {
 
   /** Writes attempts of a call that goes on. */
   record(key: CallKey, attempts: readonly llm.Attempt[]): Promise<void> {
-    return this.write(key, attempts, 'running', null);
+    return this.outcomes.run({ key, attempts, state: 'running', answer: null });
   }
 
   finish(key: CallKey, attempts: readonly llm.Attempt[], answer: llm.CompleteReply | undefined): Promise<void> {
-    return this.write(key, attempts, answer ? 'finished' : 'failed', answer ? toBinary(llm.CompleteReplySchema, answer) : null);
+    const bytes = answer ? Buffer.from(toBinary(llm.CompleteReplySchema, answer)) : null;
+    return this.outcomes.run({ key, attempts, state: answer ? 'finished' : 'failed', answer: bytes });
+  }
+
+  /** Attempts of calls that have no row of their own (front doors). */
+  async recordAlone(attempts: readonly { key: CallKey; attempt: llm.Attempt }[]): Promise<void> {
+    const rows = attempts.map(({ key, attempt }) => ({ ...key, ...rowOf(attempt) }));
+    await this.pool.query({ name: 'llm-attempts-alone', text: insertAttempts, values: [JSON.stringify(rows)] });
   }
 
   /** Keeps every running call of this process; one statement whatever their number. */
@@ -117,23 +153,53 @@ export class CallStore {
     return rows.map(attemptOf);
   }
 
-  private async write(key: CallKey, attempts: readonly llm.Attempt[], state: string, answer: Uint8Array | null): Promise<void> {
+  private async claimAll(items: readonly Wanted[]): Promise<(number | undefined)[]> {
+    const [teams, tasks, epochs, purposes, hashes] = keyColumns(items);
+    const { rows } = await this.pool.query<{
+      team_id: string;
+      task_id: string;
+      epoch: number;
+      purpose: string;
+      request_hash: string;
+      attempts: number;
+    }>({
+      name: 'llm-claim',
+      text: claimSql,
+      values: [
+        teams,
+        tasks,
+        epochs,
+        purposes,
+        hashes,
+        this.owner,
+        items.map((one) => one.first.provider),
+        items.map((one) => one.first.model),
+      ],
+    });
+    const claimed = new Map(
+      rows.map((row) => [
+        keyText({ team: row.team_id, task: row.task_id, epoch: row.epoch, purpose: row.purpose, hash: row.request_hash }),
+        row.attempts,
+      ]),
+    );
+    return items.map((one) => claimed.get(keyText(one.key)));
+  }
+
+  private async writeAll(items: readonly Outcome[]): Promise<void[]> {
+    const rows = items.flatMap((one) => one.attempts.map((attempt) => ({ ...one.key, ...rowOf(attempt) })));
     await this.pool.query({
       name: 'llm-finish',
       text: finishSql,
       values: [
-        key.team,
-        key.task,
-        key.epoch,
-        key.purpose,
-        key.hash,
-        JSON.stringify(attempts.map(rowOf)),
-        state,
-        answer,
-        attempts.at(-1)?.number ?? 0,
+        JSON.stringify(rows),
+        ...keyColumns(items),
+        items.map((one) => one.state),
+        items.map((one) => one.answer),
+        items.map((one) => one.attempts.at(-1)?.number ?? 0),
         this.owner,
       ],
     });
+    return items.map(() => undefined);
   }
 }
 

@@ -100,7 +100,7 @@ export async function listModels(
     );
     const failure = { status: exchange.status, headers: exchange.headers, text: exchange.errorText, inBand: false };
     if (exchange.status >= 300) throw failureError(classify(failure, now));
-    const body = parseJson(await exchange.text());
+    const body = parseJson((await exchange.body()).toString('utf8'));
     return body === undefined
       ? []
       : shape

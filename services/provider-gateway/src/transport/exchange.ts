@@ -23,7 +23,6 @@ export class Exchange {
   startedAt = Date.now();
   lastByteAt = 0;
   closedAt = 0;
-  bytesReceived = 0;
   requestBytes = 0;
   /** The whole request has left this process. */
   sent = false;
@@ -43,11 +42,16 @@ export class Exchange {
   }
 
   /** Performs the request; resolves when headers are there (for an error status: when the body is read, too). */
-  send(target: string, method: string, headers: Readonly<Record<string, string>>, body: string | undefined): Promise<Response> {
+  send(
+    target: string,
+    method: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | Buffer | undefined,
+  ): Promise<Response> {
     const url = new URL(target);
     return new Promise((resolve, reject) => {
       if (this.fault) return reject(this.fault);
-      const bytes = body === undefined ? undefined : Buffer.from(body);
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
       this.requestBytes = bytes?.length ?? 0;
       const sent = bytes === undefined ? headers : { ...headers, 'content-length': String(bytes.length) };
       const request = this.client.request(url, { method, headers: sent });
@@ -76,15 +80,13 @@ export class Exchange {
     });
   }
 
-  /** The pieces of a 2xx body, decoded. Throws the fault that cut it, if one did. */
-  async *pieces(): AsyncGenerator<string, void, undefined> {
+  /** The pieces of a 2xx body as they come. Throws the fault that cut it, if one did. */
+  async *pieces(): AsyncGenerator<Buffer, void, undefined> {
     const response = this.response;
     if (!response) throw this.fault ?? new TransportFault('unreadable', 'no response to read');
-    response.setEncoding('utf8');
     try {
-      for await (const piece of response as AsyncIterable<string>) {
+      for await (const piece of response as AsyncIterable<Buffer>) {
         this.lastByteAt = Date.now();
-        this.bytesReceived += piece.length;
         this.clocks.data();
         yield piece;
       }
@@ -96,10 +98,10 @@ export class Exchange {
   }
 
   /** The whole 2xx body. */
-  async text(): Promise<string> {
-    let text = '';
-    for await (const piece of this.pieces()) text += piece;
-    return text;
+  async body(): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for await (const piece of this.pieces()) pieces.push(piece);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
 
   /** Content was seen: from here on the idle clock counts. */

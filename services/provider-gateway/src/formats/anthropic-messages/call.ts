@@ -1,7 +1,8 @@
+import { addressOf } from '../address';
 import Anthropic from '@anthropic-ai/sdk';
 import { exchangeFetch } from '../../transport/fetch';
 import type { Exchange } from '../../transport/exchange';
-import type { Target } from '../format';
+import type { Address, Target } from '../format';
 import { sdkRequest, withoutEndingSlash } from '../sdk-request';
 
 const clients = new WeakMap<Target, Anthropic>();
@@ -41,4 +42,14 @@ export function call(target: Target, body: string, exchange: Exchange): Promise<
       .post('/v1/messages', { ...options, body })
       .asResponse(),
   );
+}
+
+/** The same route for requests that pass through. */
+export function address(target: Target): Address {
+  const root = {
+    ...target,
+    baseUrl: withoutEndingSlash(target.baseUrl).replace(/\/v1$/, ''),
+    quirks: { auth: 'x-api-key' as const, ...target.quirks },
+  };
+  return addressOf(root, '/v1/messages', { 'anthropic-version': version });
 }

@@ -1,8 +1,8 @@
 import type { Format } from '../format';
 import { sseReader } from '../../transport/frames';
-import { call } from './call';
+import { address, call } from './call';
 import { buildRequest } from './request';
-import { createDecoder, readBody } from './stream';
+import { createDecoder, errorFrame, readBody } from './stream';
 import { usageNumbers } from './usage';
 
 /** POST /v1/messages of Anthropic and everything that speaks like it. */
@@ -11,8 +11,10 @@ export const anthropicMessages: Format = {
   outputIsMandatory: true,
   build: buildRequest,
   call,
+  address,
   frames: sseReader,
   decoder: createDecoder,
+  errorFrame,
   readBody(body) {
     const { events, raw } = readBody(body);
     return { events, raw, numbers: usageNumbers(raw) };

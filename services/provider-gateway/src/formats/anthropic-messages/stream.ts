@@ -112,3 +112,14 @@ export function readBody(body: Json): { events: AnswerEvent[]; raw: JsonObject }
   events.push({ kind: 'end' });
   return { events, raw: mergeRaw({}, body.usage) };
 }
+
+/** Types of the dialect; clients look at the type, people at the message. */
+export function errorFrame(code: string, message: string): string {
+  const type =
+    code === 'PROVIDER_RATE_LIMITED' || code === 'BUSY'
+      ? 'rate_limit_error'
+      : code === 'PROVIDER_OVERLOADED'
+        ? 'overloaded_error'
+        : 'api_error';
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message } })}\n\n`;
+}

@@ -1,8 +1,8 @@
 import type { Format } from '../format';
 import { ndjsonReader } from '../../transport/frames';
-import { call } from './call';
+import { address, call } from './call';
 import { buildRequest } from './request';
-import { createDecoder, readBody } from './stream';
+import { createDecoder, errorFrame, readBody } from './stream';
 import { usageNumbers } from './usage';
 
 /** POST /api/chat of Ollama. */
@@ -11,8 +11,10 @@ export const ollamaChat: Format = {
   outputIsMandatory: false,
   build: buildRequest,
   call,
+  address,
   frames: ndjsonReader,
   decoder: createDecoder,
+  errorFrame,
   readBody(body) {
     const { events, raw } = readBody(body);
     return { events, raw, numbers: usageNumbers(raw) };

@@ -72,3 +72,7 @@ export function readBody(body: Json): { events: AnswerEvent[]; raw: JsonObject }
   if (events[0]?.kind === 'error' || events[0]?.kind === 'malformed') return { events, raw: {} };
   return { events, raw: isObject(body) ? counts(body) : {} };
 }
+
+export function errorFrame(code: string, message: string): string {
+  return `${JSON.stringify({ error: `${code}: ${message}` })}\n`;
+}

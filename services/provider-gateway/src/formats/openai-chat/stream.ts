@@ -150,3 +150,8 @@ export function readBody(body: Json): { events: AnswerEvent[]; raw: JsonObject }
   events.push(...message.ended(finish !== ''));
   return { events, raw: mergeRaw(mergeRaw({}, body.usage), objectAt(body, 'x_groq').usage) };
 }
+
+/** No [DONE] behind it: an error is not an end. */
+export function errorFrame(code: string, message: string): string {
+  return `data: ${JSON.stringify({ error: { message, type: 'server_error', param: null, code: code.toLowerCase() } })}\n\n`;
+}

@@ -1,6 +1,7 @@
+import { addressOf } from '../address';
 import { openAiClient } from '../openai-client';
 import type { Exchange } from '../../transport/exchange';
-import type { Target } from '../format';
+import type { Address, Target } from '../format';
 import { sdkRequest } from '../sdk-request';
 
 /** POST /responses through the official SDK. */
@@ -11,3 +12,6 @@ export function call(target: Target, body: string, exchange: Exchange): Promise<
       .asResponse(),
   );
 }
+
+/** The same route for requests that pass through. */
+export const address = (target: Target): Address => addressOf(target, '/responses', {});

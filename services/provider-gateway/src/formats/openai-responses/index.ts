@@ -1,8 +1,8 @@
 import type { Format } from '../format';
 import { sseReader } from '../../transport/frames';
-import { call } from './call';
+import { address, call } from './call';
 import { buildRequest } from './request';
-import { createDecoder, readBody } from './stream';
+import { createDecoder, errorFrame, readBody } from './stream';
 import { usageNumbers } from './usage';
 
 /** POST /responses of OpenAI and of the Codex backend. */
@@ -11,8 +11,10 @@ export const openAiResponses: Format = {
   outputIsMandatory: false,
   build: buildRequest,
   call,
+  address,
   frames: sseReader,
   decoder: createDecoder,
+  errorFrame,
   readBody(body) {
     const { events, raw } = readBody(body);
     return { events, raw, numbers: usageNumbers(raw) };

@@ -135,3 +135,8 @@ export function readBody(body: Json): { events: AnswerEvent[]; raw: JsonObject }
   );
   return { events, raw: mergeRaw({}, body.usage) };
 }
+
+export function errorFrame(code: string, message: string): string {
+  const error = { code: code.toLowerCase(), message };
+  return `event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', response: { status: 'failed', error } })}\n\n`;
+}

@@ -1,0 +1,118 @@
+import { create } from '@bufbuild/protobuf';
+import { fromMs, llm, transcript } from '@nightshift/contracts';
+import { silentTruncation } from '../usage/silent-truncation';
+import type { AttemptResult } from './attempt';
+import type { Fit } from './fit';
+import type { CallContext } from './gateway-event';
+import type { GatewayDeps } from './gateway-deps';
+import type { Progress, Turn } from './turn';
+
+/** Marks an answer that looks as if part of the input had been dropped; its usage must not be trusted. */
+export function flagTruncation(
+  result: AttemptResult,
+  request: llm.CompleteRequest,
+  fit: Fit,
+  provider: string,
+  deps: GatewayDeps,
+): string | undefined {
+  const sign = silentTruncation({
+    reportedInput: result.usage.inputTotal,
+    reported: result.usage.source !== transcript.UsageSource.ESTIMATED,
+    estimatedInput: request.estimatedInputTokens,
+    servedWindow: fit.window.unknown ? 0 : fit.window.window,
+    stoppedForLength: result.draft.stop === transcript.StopReason.LENGTH,
+    outputTokens: result.usage.outputTotal,
+    contentSeen: result.draft.hasContent,
+  });
+  if (sign !== undefined) {
+    result.usage.silentlyTruncated = true;
+    deps.counters.silentTruncation(provider);
+  }
+  return sign;
+}
+
+/** A request larger than the believed window that was accepted disproves the belief. */
+export function observeAccepted(
+  result: AttemptResult,
+  request: llm.CompleteRequest,
+  turn: Turn,
+  call: CallContext,
+  deps: GatewayDeps,
+): void {
+  const believed = deps.windowOf(turn.candidate, call.team);
+  if (result.usage.source !== transcript.UsageSource.TERMINAL || believed.unknown || result.usage.inputTotal <= believed.window)
+    return;
+  const { provider, candidate } = turn;
+  deps.observe(
+    {
+      provider: provider.id,
+      endpoint: provider.target.baseUrl,
+      model: candidate.model,
+      kind: 'accepted',
+      tokens: result.usage.inputTotal,
+      exactness: 'exact',
+      text: `task ${request.taskId}`,
+    },
+    call.team,
+  );
+}
+
+/** One row of the attempt ledger. */
+export function attemptOf(
+  turn: Turn,
+  number: number,
+  request: llm.CompleteRequest,
+  result: AttemptResult,
+  state: { why: string; waitMs: number },
+  deps: GatewayDeps,
+): llm.Attempt {
+  const { failure } = result;
+  return create(llm.AttemptSchema, {
+    id: deps.newId(),
+    number,
+    provider: turn.provider.id,
+    model: turn.candidate.model,
+    endpoint: turn.provider.target.baseUrl,
+    outcome: failure?.class ?? 'ok',
+    errorClass: failure?.class ?? '',
+    errorCode: failure ? failure.code || failure.type : '',
+    message: failure ? deps.catalog.scrub(failure.message).slice(0, 2_000) : '',
+    startedAtMs: fromMs(result.startedAt),
+    endedAtMs: fromMs(result.endedAt),
+    usage: result.usage,
+    httpStatus: result.status,
+    why: state.why,
+    waitMs: state.waitMs,
+    taskId: request.taskId,
+    purpose: request.purpose,
+    epoch: request.epoch,
+  });
+}
+
+/** The terminal message of a call that was answered. */
+export function replyOf(
+  turn: Turn,
+  result: AttemptResult,
+  fit: Fit,
+  maxOutput: number,
+  translations: string[],
+  progress: Progress,
+  deps: GatewayDeps,
+): llm.CompleteReply {
+  return create(llm.CompleteReplySchema, {
+    message: result.draft.message(turn.provider.id, turn.candidate.model, deps.newId),
+    usage: result.usage,
+    provider: turn.provider.id,
+    model: turn.candidate.model,
+    endpoint: turn.provider.target.baseUrl,
+    chainPosition: turn.position,
+    fallbacks: progress.fallbacks,
+    window: fit.window.window,
+    windowSource: fit.window.source,
+    outputTokensSent: maxOutput,
+    translations,
+    firstContentMs: fromMs(result.firstContentAt ? result.firstContentAt - progress.startedAt : 0),
+    totalMs: fromMs(result.endedAt - progress.startedAt),
+    attempts: progress.attempts,
+  });
+}
