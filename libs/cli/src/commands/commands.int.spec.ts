@@ -86,7 +86,9 @@ describe('task', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         if (streams === 1) {
           response.write(event(1, 'workspace_opened', { path: '/w' }));
-          response.write(event(2, 'tool_finished', { tool: 'read_file', outcome: 'finished' }), () => response.destroy());
+          response.write(event(2, 'tool_finished', { tool: 'read_file', state: 'finished', ms: 5, chars: 9 }), () =>
+            response.destroy(),
+          );
           return;
         }
         expect(request.url).toContain('after=2');
@@ -103,7 +105,7 @@ describe('task', () => {
     expect(text).toContain(
       'running · 43 120 / 100 000 tokens, window 200 000 (catalogue) · claude/x · 3 tool calls · 1 compaction',
     );
-    expect(text.match(/read_file finished/g)).toHaveLength(1);
+    expect(text.match(/read_file, 9 B/g)).toHaveLength(1);
     expect(text).toContain('it works now');
     expect(text).toContain('[x] it works (npm test)');
     expect(asked[0]?.headers['idempotency-key']).toBe('once');

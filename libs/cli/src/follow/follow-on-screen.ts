@@ -1,6 +1,6 @@
 import type { Api } from '../client/api';
 import type { TaskEventJson, TaskJson } from '../client/shapes';
-import { eventLine, isNoise } from '../show/event-line';
+import { EventLines } from '../show/event-line';
 import { Screen, standardOutput, type Output } from '../show/screen';
 import { statusLine } from '../show/status-line';
 import { follow, hasEnded } from './follow';
@@ -17,6 +17,7 @@ export interface FollowOptions {
 export async function followOnScreen(api: Api, id: string, options: FollowOptions = {}): Promise<TaskJson> {
   const output = options.output ?? standardOutput;
   const screen = new Screen(output);
+  const lines = new EventLines();
   const stop = new AbortController();
   let detached = false;
   const release = onInterrupt(
@@ -37,7 +38,8 @@ export async function followOnScreen(api: Api, id: string, options: FollowOption
     ? { event: (event: object) => output.write(`${JSON.stringify(event)}\n`), task: () => undefined }
     : {
         event: (event: TaskEventJson) => {
-          if (!isNoise(event)) screen.line(eventLine(event));
+          const line = lines.of(event);
+          if (line) screen.line(line);
         },
         task: (task: TaskJson) => {
           screen.setStatus(statusLine(task));

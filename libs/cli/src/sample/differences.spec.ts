@@ -18,7 +18,7 @@ const figures: Omit<Report, 'ok' | 'services'> = {
     { generation: 1, ...pass },
     { generation: 2, ...pass },
   ],
-  fallbacks: [{ from: 'sim/primary', to: 'sim/fallback', reason: 'rate_limited', window: 200_000, threshold: 100_000 }],
+  fallbacks: [{ from: 'sim/primary', to: 'sim/fallback', reason: 'rate_limit', window: 200_000, threshold: 100_000 }],
   restores: [{ id: 'r', bytes: 5, sha256Matches: true }],
   reinjected: ['file', 'goal', 'plan'].map((kind) => ({ kind, count: 2 })),
 };

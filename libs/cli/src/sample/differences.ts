@@ -57,7 +57,7 @@ function againstMetrics(report: Report, { metrics }: Evidence): string[] {
 }
 
 function againstSimulator(report: Report, simulator: SimulatorFacts): string[] {
-  const byRateLimit = report.fallbacks.filter((one) => one.reason === 'rate_limited').length;
+  const byRateLimit = report.fallbacks.filter((one) => one.reason === 'rate_limit').length;
   const summaries = report.compactions
     .flatMap((one) => one.tiers)
     .filter((one) => one.tier === 'summary' && one.outcome === 'applied');

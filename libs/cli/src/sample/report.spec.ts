@@ -37,7 +37,7 @@ const good: Omit<Report, 'ok'> = {
   task: { id: 't', state: 'completed', toolCalls: 60, criteria: { open: 0, closed: 4 } },
   thresholdHits: 2,
   compactions: compactionsOf([generation({}), generation({ generation: 2 })]),
-  fallbacks: [{ from: 'a', to: 'b', reason: 'rate_limited', window: 200_000, threshold: 100_000 }],
+  fallbacks: [{ from: 'a', to: 'b', reason: 'rate_limit', window: 200_000, threshold: 100_000 }],
   restores: [{ id: 'r', bytes: 10, sha256Matches: true }],
   reinjected: [
     { kind: 'file', count: 1 },

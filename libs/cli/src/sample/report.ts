@@ -89,7 +89,7 @@ export function missingFrom(report: Omit<Report, 'ok'>, disturbance: Disturbance
       `${report.compactions.length} compactions, at least ${least.compactions} expected`,
     ],
     [report.compactions.every((one) => one.after < one.before), 'a compaction did not make the view smaller'],
-    [report.fallbacks.some((one) => one.reason === 'rate_limited'), 'no rate limit moved the task to the fallback model'],
+    [report.fallbacks.some((one) => one.reason === 'rate_limit'), 'no rate limit moved the task to the fallback model'],
     [report.restores.some((one) => one.sha256Matches), 'no hidden tool result was restored with its exact bytes'],
     [report.restores.every((one) => one.sha256Matches), 'a restored tool result differs from what was stored'],
     ...injectedKinds.map((kind) => [kinds.has(kind), `no ${kind} was put back after a compaction`] as const),

@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { NightshiftError } from '@nightshift/contracts';
 import type { Api } from '../client/api';
 import type { TaskEventJson, TaskJson } from '../client/shapes';
-import { follow } from '../follow/follow';
+import { follow, hasEnded } from '../follow/follow';
 import { faultsOf } from '../local/readiness';
 import { serviceNames, type ServiceName } from '../local/layout';
 import type { Stack } from '../local/stack';
-import { eventLine, isNoise } from '../show/event-line';
+import { EventLines } from '../show/event-line';
 import { Screen, type Output } from '../show/screen';
 import { statusLine } from '../show/status-line';
 import { collect } from './collect';
@@ -34,6 +34,7 @@ export interface SampleOptions {
 export async function runSample(options: SampleOptions): Promise<boolean> {
   const { api, stack, run, output, signal } = options;
   const screen = new Screen(output);
+  const lines = new EventLines();
   const say = (line: string): void => screen.line(line);
   const notes = run.notes();
   if (!notes) throw new NightshiftError('INTERNAL', `${run.path} has no notes`);
@@ -47,22 +48,26 @@ export async function runSample(options: SampleOptions): Promise<boolean> {
   say(`sample task ${id} on a copy of this repository, models ${notes.models.join(' → ')}`);
 
   const events: TaskEventJson[] = [];
+  const stuck = new AbortController();
   const watcher = {
     event: (event: TaskEventJson) => {
       events.push(event);
-      if (!isNoise(event)) say(eventLine(event));
+      const line = lines.of(event);
+      if (line) say(line);
     },
     task: (task: TaskJson) => {
       screen.setStatus(statusLine(task));
       killer.onToolCalls(task.toolCalls);
+      // Nobody is there to answer or to resume it.
+      if (task.state === 'paused' || task.pending === 'user') stuck.abort();
     },
   };
-  const task = await follow(api, id, watcher, signal);
+  const task = await follow(api, id, watcher, AbortSignal.any([signal, stuck.signal]));
   screen.end();
   await keeper.finish();
   if (signal.aborted) return false;
   if (killer.killed) run.note({ killed: killer.killed });
-  if (task.state === 'failed' || task.state === 'completed' || task.state === 'cancelled') run.note({ finished: true });
+  if (hasEnded(task)) run.note({ finished: true });
 
   const answering = await answeringServices(stack);
   const { report: figures, traces } = await collect(api, id, events, answering);
