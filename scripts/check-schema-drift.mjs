@@ -28,7 +28,7 @@ async function loadEngine() {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const folder = path.dirname(require.resolve('@prisma/schema-engine-wasm/schema_engine_bg'));
   const binary = readFileSync(path.join(folder, 'schema_engine_bg.wasm'));
-  const { instance } = await WebAssembly.instantiate(binary, { './schema_engine_bg.js': glue });
+  const { instance } = await globalThis.WebAssembly.instantiate(binary, { './schema_engine_bg.js': glue });
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
   return glue.SchemaEngine;

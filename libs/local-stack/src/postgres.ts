@@ -127,12 +127,10 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const dataDir = path.resolve(options.dataDir);
   const passwordFile = `${dataDir}.password`;
   const runAs = rootWrapper();
+  if (options.port !== undefined) await refuseTakenPort(options.port, 'Postgres');
   if (!existsSync(path.join(dataDir, 'PG_VERSION'))) initialise(binaries.initdb, dataDir, passwordFile, runAs);
   const password = readFileSync(passwordFile, 'utf8').trim();
-  if (options.port !== undefined) {
-    await refuseTakenPort(options.port, 'Postgres');
-    return launch({ ...options, dataDir }, options.port, password, runAs);
-  }
+  if (options.port !== undefined) return launch({ ...options, dataDir }, options.port, password, runAs);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await launch({ ...options, dataDir }, await freePort(), password, runAs);
