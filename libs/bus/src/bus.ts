@@ -33,6 +33,11 @@ export interface BusSettings extends ConnectionSettings {
   timings?: BusTimings;
 }
 
+/** A publish is tried again for this long: a server that restarts is back within a second. */
+const publishWithinMs = 5_000;
+const publishTryMs = 1_500;
+const publishPauseMs = 100;
+
 function subject(route: Route, key: string | undefined): string {
   try {
     return subjectOf(route, key);
@@ -208,10 +213,17 @@ export class Bus {
     if (!messageId) throw new NightshiftError('INVALID_ARGUMENT', `${route.name}: expected a message id`);
     const to = subject(route, key);
     const headers = outgoingHeaders({ team, messageId });
-    try {
-      await this.stream.publish(to, body, { headers, msgID: messageId, timeout: 5_000 });
-    } catch (error) {
-      throw fromNats(error, route.name);
+    // An answer lost with its connection: the same message id again is one message for the server.
+    const until = Date.now() + publishWithinMs;
+    for (;;) {
+      try {
+        await this.stream.publish(to, body, { headers, msgID: messageId, timeout: publishTryMs });
+        return;
+      } catch (error) {
+        const fault = fromNats(error, route.name);
+        if (fault.code !== 'UNAVAILABLE' || Date.now() >= until || this.connection.isClosed()) throw fault;
+        await new Promise((resolve) => setTimeout(resolve, publishPauseMs));
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
-import { maxCommandBytes, NightshiftError, routes, type deadletter, type task, type tool } from '@nightshift/contracts';
+import { maxCommandBytes, NightshiftError, routes, type deadletter, type task } from '@nightshift/contracts';
 import { eventually, withNats } from '@nightshift/testing';
 import { BusContext, type Bus, type RunningService } from '../index';
 import { connectSpecBus, latch, startSpecService } from '../../spec-kit/service';

@@ -121,6 +121,8 @@ export class Worker {
     const abort = new AbortController();
     this.running.set(message, abort);
     const alive = setInterval(() => message.working(), this.bus.settings.ackWaitMs / 3);
+    // A handler that never ends must not hold a process that has given its work back.
+    alive.unref();
     try {
       await this.work(message, abort.signal);
     } catch (error) {
@@ -194,10 +196,7 @@ export class Worker {
       return undefined;
     } catch (error) {
       const fault = NightshiftError.from(error);
-      this.bus.logger.warn(
-        { route: route.name, delivery: message.delivery, code: fault.code, error: fault, cause: fault.cause },
-        'a handler failed',
-      );
+      this.bus.logger.warn({ route: route.name, delivery: message.delivery, code: fault.code, error: fault }, 'a handler failed');
       return fault;
     } finally {
       this.metrics.histogram('bus_handler_duration_seconds').observe({ route: route.name }, (performance.now() - started) / 1000);

@@ -131,8 +131,7 @@ export class Answerer {
     } catch (error) {
       const fault = NightshiftError.from(error);
       outcome = fault.code === 'DEADLINE_EXCEEDED' ? 'expired' : fault.code === 'CANCELLED' ? 'cancelled' : 'error';
-      if (fault.code === 'INTERNAL')
-        this.bus.logger.error({ error: fault, cause: fault.cause, route: route.name }, 'a handler failed');
+      if (fault.code === 'INTERNAL') this.bus.logger.error({ error: fault, route: route.name }, 'a handler failed');
       this.respondError(message, fault);
     } finally {
       clearTimeout(timer);

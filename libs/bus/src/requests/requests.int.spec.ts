@@ -170,5 +170,10 @@ describe('a request', () => {
     expect(reply.task?.goal).toBe(large);
     const text = await service.metrics.text();
     expect(text).toContain('nightshift_bus_claim_checks_total{direction="reply"} 1');
+    // Kept for at least twice the deadline of 5 s, and gone once it was fetched.
+    const { config } = await bus.manager.streams.info('OBJ_claims_60');
+    expect(config.max_age).toBe(60e9);
+    const store = await bus.stream.views.os('claims_60');
+    await eventually(async () => (await store.list()).length === 0);
   });
 });
