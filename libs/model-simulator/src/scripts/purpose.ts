@@ -24,7 +24,8 @@ export function purposeOf(conversation: Conversation): Purpose {
   const last = conversation.turns.at(-1);
   const text = last?.role === 'user' ? (last.texts.at(-1) ?? '') : '';
   if (isSummaryInstruction(text)) return 'summary';
-  return conversation.tools.length === 0 && /\bcondense|shorten\b/i.test(text) ? 'condense' : 'turn';
+  // Shortening one text, or notes on one part of a transcript: requests of their own, without tools.
+  return conversation.tools.length === 0 && /\b(?:condense|shorten|part \d+ of \d+)\b/i.test(text) ? 'condense' : 'turn';
 }
 
 export function isSummaryInstruction(text: string): boolean {

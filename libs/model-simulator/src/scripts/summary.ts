@@ -18,6 +18,7 @@ const defaultTitles = [
 
 /** Characters per token, low, so that a summary stays below a budget given in tokens under any tokenizer. */
 const CHARS_PER_TOKEN = 2;
+const CHARS_PER_WORD = 4;
 const CHARS_MAX = 8_000;
 const LISTED_RESULTS = 30;
 
@@ -32,7 +33,7 @@ export function summarise(conversation: Conversation): Move {
   const before: Conversation = { ...conversation, turns: withoutInstruction(conversation) };
   const sections = sectionsIn(instruction);
   const budget = Math.min(CHARS_MAX, budgetIn(instruction));
-  const share = Math.floor((budget - 400) / sections.length);
+  const share = Math.max(20, Math.floor((budget - 400) / (sections.length + 1)));
   const parts = sections.map(
     ({ number, title }) => `## ${number}. ${title}\n${clip(contentFor(number, before), number === 3 ? share * 2 : share)}`,
   );
@@ -44,6 +45,9 @@ function withoutInstruction(conversation: Conversation): Conversation['turns'] {
   const last = conversation.turns.at(-1);
   if (last?.role !== 'user') return conversation.turns;
   const rest = conversation.turns.slice(0, -1);
+  // A record pasted into the request as data is all there is to extract from.
+  const prompt = last.texts.at(-1) ?? '';
+  if (rest.length === 0 && fencedData(prompt) !== prompt) return [{ role: 'user', texts: [fencedData(prompt)] }];
   return last.texts.length > 1 ? [...rest, { role: 'user', texts: last.texts.slice(0, -1) }] : rest;
 }
 
@@ -65,8 +69,9 @@ function numberOfTitle(title: string): number | undefined {
 }
 
 function budgetIn(instruction: string): number {
-  const tokens = /(\d[\d,. ]*)\s*tokens/i.exec(instruction)?.[1];
-  return tokens === undefined ? CHARS_MAX : Number(tokens.replace(/\D/g, '')) * CHARS_PER_TOKEN;
+  const [, figure, unit] = /(\d[\d,.]*)\s*(tokens|words)/i.exec(instruction) ?? [];
+  if (figure === undefined) return CHARS_MAX;
+  return Number(figure.replace(/\D/g, '')) * (unit?.toLowerCase() === 'words' ? CHARS_PER_WORD : CHARS_PER_TOKEN);
 }
 
 function contentFor(section: number, conversation: Conversation): string {
@@ -121,11 +126,16 @@ function errors(steps: readonly Step[]): string[] {
     .map((step) => `- ${step.call.name}: ${clip(oneLine(step.result?.text ?? ''), 160)}`);
 }
 
-/** A request to shorten old text: its beginning, which is where the tools say most. */
+/** A request to shorten one text, or for notes on a part: its beginning, which is where the tools say most. */
 export function condense(conversation: Conversation): Move {
-  const text = spokenTexts(conversation).at(-1) ?? '';
-  const data = /<(\w+)[^>]*>\n?([\s\S]*)<\/\1>/.exec(text)?.[2] ?? text;
-  return { text: clip(oneLine(data), 280) || '(empty)' };
+  const data = fencedData(spokenTexts(conversation).at(-1) ?? '');
+  return { text: clip(oneLine(data), Math.max(40, Math.min(1_200, Math.floor(data.length / 5)))) || '(empty)' };
+}
+
+/** The part of a prompt that is marked as data; the whole prompt where nothing is. */
+function fencedData(text: string): string {
+  const parts = [...text.matchAll(/<([\w-]+)[^>\n]*>\n([\s\S]*?)\n<\/\1>/g)].map(([, , data = '']) => data);
+  return parts.length > 0 ? parts.join('\n') : text;
 }
 
 function oneLine(text: string): string {

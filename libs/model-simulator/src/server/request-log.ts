@@ -43,7 +43,7 @@ export interface LogLine {
   /** Why the request itself was refused. */
   readonly refused?: string;
   readonly deltas: number;
-  /** complete · client_closed · cut_by_fault · never_answered */
+  /** complete · client_closed · cut_by_fault */
   readonly ended: string;
   readonly bytes: number;
   readonly sha256: string;

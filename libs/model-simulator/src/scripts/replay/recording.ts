@@ -50,5 +50,8 @@ export function foldRecording(events: readonly RecordedEvent[]): RecordedAnswer[
       last.calls.push(...calls);
     } else answers.push({ key: event.key, text: event.text, calls });
   }
-  return answers;
+  return answers.map(({ text, calls }) => ({
+    text,
+    calls: calls.map(({ name, arguments: given, result }) => ({ name, arguments: given, result })),
+  }));
 }

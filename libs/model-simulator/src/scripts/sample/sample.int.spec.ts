@@ -266,9 +266,9 @@ describe('the sample job', () => {
         models: {
           'sim-primary': {
             format: 'anthropic',
-            window: 65_536,
+            window: 32_768,
             outputMax: 8_192,
-            script: 'sample',
+            script: { name: 'sample', files: 27, largestBytes: 9_000 },
             faults: [
               {
                 when: { afterSummaries: 2, summary: false },
@@ -277,7 +277,7 @@ describe('the sample job', () => {
               },
             ],
           },
-          'sim-fallback': { format: 'openai-chat', window: 200_000, script: 'sample' },
+          'sim-fallback': { format: 'openai-chat', window: 200_000, script: { name: 'sample', files: 27, largestBytes: 9_000 } },
         },
       },
     });
@@ -289,7 +289,7 @@ describe('the sample job', () => {
   });
 
   it('is done over two compactions and a change of model, with real effects, and never breaks a rule of the vendors', async () => {
-    const agent = new Agent(simulator.url, directory, () => (agent.fallback ? 100_000 : 32_768));
+    const agent: Agent = new Agent(simulator.url, directory, () => (agent.fallback ? 100_000 : 16_384));
     await agent.run();
     const table = readFileSync(join(directory, 'INVENTORY.md'), 'utf8');
     const lines = simulator.requests();
