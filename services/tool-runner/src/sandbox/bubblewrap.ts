@@ -65,7 +65,10 @@ export function bubblewrapArguments(spec: SandboxSpec): string[] {
   if (spec.disableUserNamespaces) args.push('--disable-userns');
   for (const path of systemDirectories) args.push(...systemDirectory(path));
   for (const name of systemFiles) args.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
-  args.push('--proc', '/proc', '--dev', '/dev', '--bind', spec.temporary, '/tmp', '--symlink', '../tmp', '/var/tmp');
+  // Read-only: bwrap covers /proc/sys only where its directory looks writable, and a runner that is root could otherwise
+  // change settings of the kernel (core_pattern runs programs on the host).
+  args.push('--proc', '/proc', '--remount-ro', '/proc');
+  args.push('--dev', '/dev', '--bind', spec.temporary, '/tmp', '--symlink', '../tmp', '/var/tmp');
   for (const path of spec.readOnly) args.push('--ro-bind', path, path);
   args.push('--bind', spec.tree, spec.tree);
   for (const path of spec.protectedPaths) args.push('--ro-bind', path, path);

@@ -24,6 +24,13 @@ const graceMs = 500;
 /** Milliseconds between looks at the process tree. */
 const watchMs = 250;
 
+/**
+ * What becomes the program: closes descriptors that whoever started the runner left open (Node hands them on), and enters
+ * the control groups before anything can fork.
+ */
+const enter = `for fd in /dev/fd/*; do fd=\${fd##*/}; if [ "$fd" -gt 3 ]; then eval "exec $fd>&-"; fi; done
+n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 126; shift; n=$((n-1)); done; exec "$@"`;
+
 /** One process tree, from its start until nothing of it is left. */
 export class Command {
   readonly output: OutputBuffer;
@@ -103,15 +110,10 @@ export class Command {
 
   private entering(): { program: string; args: string[] } {
     const { program, arguments: args } = this.launch;
+    const entrances = this.group?.entrances ?? [];
     const status = this.launch.isolated ? ['--json-status-fd', '3'] : [];
-    if (!this.group) return { program, args: [...status, ...args] };
-    // The group must be entered before anything can fork: a shell does it and becomes the program.
-    const script = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 126; shift; n=$((n-1)); done; exec "$@"';
-    const { entrances } = this.group;
-    return {
-      program: '/bin/sh',
-      args: ['-c', script, 'sh', String(entrances.length), ...entrances, program, ...status, ...args],
-    };
+    const before = ['--noprofile', '--norc', '-c', enter, 'bash', String(entrances.length), ...entrances];
+    return { program: 'bash', args: [...before, program, ...status, ...args] };
   }
 
   private take(chunk: Buffer, onText: (text: string) => void): void {

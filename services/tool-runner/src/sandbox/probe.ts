@@ -36,7 +36,7 @@ export async function probeSandbox(root: string, path: string, readOnly: readonl
   }
 }
 
-/** Prints one line per thing that should not have been possible; `ok` when the rest ran. */
+/** Prints one line per thing that should not have been possible; `ok` when the rest ran. Its writes to /proc keep the value. */
 const trial = `
 touch ./inside || echo "cannot write to the workspace"
 touch /tmp/inside || echo "cannot write to /tmp"
@@ -44,6 +44,8 @@ touch /tmp/inside || echo "cannot write to /tmp"
 ( : > ../outside ) 2>/dev/null
 [ "$(ls /proc | grep -c '^[0-9]')" -lt 10 ] || echo "sees the processes of the host"
 [ -z "$NIGHTSHIFT_PROBE" ] || echo "sees the environment of the runner"
+value=$(cat /proc/sys/vm/swappiness)
+( echo "$value" > /proc/sys/vm/swappiness ) 2>/dev/null && echo "can change kernel settings"
 [ "$(grep -c : /proc/net/dev)" -le 1 ] || echo "has a network interface"
 echo ok`;
 

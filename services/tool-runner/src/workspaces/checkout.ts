@@ -1,4 +1,4 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { NightshiftError } from '@nightshift/contracts';
@@ -33,12 +33,18 @@ export async function checkOut(git: Git, source: Source, at: WorkspaceLayout, si
   let path = source.directory;
   if (mode === 'copy') {
     path = at.tree;
-    await cp(source.directory, path, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    await cp(source.directory, path, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter: canBeCopied });
   }
   const baseline = new Baseline(git, at.baseline, path);
   await baseline.create('');
   const baseCommit = isGit ? await headOf(git, path) : '';
   return { path, mode, baseCommit, baseTree: await baseline.snapshot(signal), sharedObjects: '' };
+}
+
+/** Pipes, sockets and devices stay behind: they have no content. */
+async function canBeCopied(path: string): Promise<boolean> {
+  const stats = await lstat(path);
+  return stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
 }
 
 /**
