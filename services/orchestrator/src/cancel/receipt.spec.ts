@@ -3,8 +3,11 @@ import { task } from '@nightshift/contracts';
 import { emptyReceipt, foldStop } from './receipt';
 import type { StopNeeds } from './receipt';
 
-const reply = (party: string, instance: string, over: Partial<task.StopReply> = {}): task.StopReply =>
-  create(task.StopReplySchema, { party, instance, idle: true, ...over });
+const reply = (
+  party: string,
+  instance: string,
+  over: Partial<Omit<task.StopReply, '$typeName' | '$unknown'>> = {},
+): task.StopReply => create(task.StopReplySchema, { party, instance, idle: true, ...over });
 const needs: StopNeeds = { gateway: true, runner: { id: 'r1', live: 2 }, compactor: false };
 const asked = emptyReceipt(1_000);
 

@@ -24,6 +24,7 @@ export function startScripted(
     NATS_URL: natsUrl,
     LOG_LEVEL: 'silent',
     ACK_WAIT_MS: '5000',
+    SHUTDOWN_GRACE_MS: '500',
     INSTANCE_ID: `scripted-${service}`,
   });
   return startService({ service, module: { module: ScriptedModule, controllers }, config, partial: true, ...over });
