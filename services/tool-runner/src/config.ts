@@ -36,6 +36,8 @@ export const runnerSettings = {
   SANDBOX_READ_PATHS: paths.default([]),
   /** Variables a task's policy may ask for by name; nothing else of the environment reaches a command. */
   COMMAND_ENVIRONMENT: secret(environment).default({}),
+  /** Permits hosts of a task's policy that lead to private networks or to this machine. */
+  ALLOW_INNER_HOSTS: flag().default(false),
   PATH: z.string().default('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'),
   /** How often the runner announces itself and when it ends its work for want of an answer, in milliseconds. */
   ANNOUNCE_EVERY_MS: integer({ min: 50, max: 60_000 }).default(15_000),

@@ -54,6 +54,7 @@ export class Runner implements OnApplicationShutdown {
       path: config.PATH,
       offeredEnvironment: config.COMMAND_ENVIRONMENT,
       readOnly,
+      allowInnerHosts: config.ALLOW_INNER_HOSTS,
     };
     const workspaces = new Workspaces(git, { root: config.WORKSPACE_ROOT, allowedRoots: config.ALLOWED_ROOTS });
     return new Runner(config, metrics, lease, workspaces, new Commands(settings), findRipgrep(config.PATH));

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NightshiftError, type tool } from '@nightshift/contracts';
+import { type Egress, openEgress } from '../egress/egress-proxy';
 import type { Workspace } from '../workspaces/workspace';
 import { Command, type CommandEnd, type EndReason } from './command';
 import { limitingShell, type Limits } from './limits';
@@ -53,41 +54,45 @@ export class Commands {
   }
 
   /** Starts a command. Throws SANDBOX_UNAVAILABLE when it cannot be isolated and nobody allowed otherwise. */
-  start(asked: Asked, onText: (text: string) => void): Command {
-    const { owner, workspace, limits } = asked;
-    if ((asked.policy?.allowedHosts.length ?? 0) > 0) {
-      throw new NightshiftError(
-        'SANDBOX_UNAVAILABLE',
-        'this runner cannot limit the network to named hosts; commands of this task are refused',
-      );
-    }
+  async start(asked: Asked, onText: (text: string) => void): Promise<Command> {
+    const { owner, workspace, limits, policy } = asked;
     mkdirSync(join(workspace.layout.temporary, 'home'), { recursive: true });
     const marker = `${owner.team}/${owner.callId}`;
-    const launch = launchIn(
-      this.settings,
-      {
-        workspace,
-        directory: asked.directory,
-        environmentAllow: asked.policy?.environmentAllow ?? [],
-        allowUnsandboxed: asked.policy?.allowUnsandboxed ?? false,
-        marker,
-      },
-      ['bash', '--noprofile', '--norc', '-c', limitingShell(limits), 'bash', asked.command],
-    );
-    const command = new Command(launch, limits, `NIGHTSHIFT_CALL=${marker}`, this.settings.cgroup, onText);
-    const entry = { owner, workspaceId: workspace.record.id, command };
-    this.running.add(entry);
-    const forget = (): void => void this.running.delete(entry);
-    command.ended.then(forget, forget);
-    return command;
+    const egress = await this.openEgress(policy?.allowedHosts ?? []);
+    try {
+      const launch = launchIn(
+        this.settings,
+        {
+          workspace,
+          directory: asked.directory,
+          environmentAllow: policy?.environmentAllow ?? [],
+          allowUnsandboxed: policy?.allowUnsandboxed ?? false,
+          marker,
+          ...(egress ? { proxySocket: egress.socket } : {}),
+        },
+        ['bash', '--noprofile', '--norc', '-c', limitingShell(limits), 'bash', asked.command],
+      );
+      const command = new Command(launch, limits, `NIGHTSHIFT_CALL=${marker}`, this.settings.cgroup, onText);
+      const entry = { owner, workspaceId: workspace.record.id, command };
+      this.running.add(entry);
+      const forget = (): void => {
+        this.running.delete(entry);
+        egress?.close();
+      };
+      command.ended.then(forget, forget);
+      return command;
+    } catch (error) {
+      egress?.close();
+      throw error;
+    }
   }
 
-  startBackground(asked: Asked): Background {
+  async startBackground(asked: Asked): Promise<Background> {
     const mine = [...this.running].filter((entry) => sameTask(entry.owner, asked.owner) && this.isBackground(entry.command));
     if (mine.length >= maxBackgroundPerTask) {
       throw new NightshiftError('FAILED_PRECONDITION', `${mine.length} background commands are running already; stop one first`);
     }
-    const command = this.start(asked, () => undefined);
+    const command = await this.start(asked, () => undefined);
     const handle = `cmd_${asked.owner.callId.replaceAll('-', '').slice(-12)}`;
     const entry = {
       owner: asked.owner,
@@ -131,6 +136,17 @@ export class Commands {
     const ends = await Promise.allSettled(entries.map(({ command }) => command.ended));
     const processes = ends.reduce((sum, end) => sum + (end.status === 'fulfilled' ? end.value.processesEnded : 0), 0);
     return { background: entries.filter(({ command }) => this.isBackground(command)).length, processes };
+  }
+
+  /** Nothing for a command without hosts, and none where nothing is isolated: the network is open there. */
+  private async openEgress(allowedHosts: readonly string[]): Promise<Egress | undefined> {
+    const { isolation, allowInnerHosts } = this.settings;
+    if (allowedHosts.length === 0 || isolation.kind === 'none') return undefined;
+    if (isolation.kind === 'bubblewrap') return openEgress({ allowedHosts, allowInner: allowInnerHosts });
+    throw new NightshiftError(
+      'SANDBOX_UNAVAILABLE',
+      'this sandbox cannot limit the network to named hosts; commands of this task are refused',
+    );
   }
 
   private isBackground(command: Command): boolean {

@@ -119,7 +119,7 @@ describe('escapes: none succeeds, and each leaves a clear error', () => {
     [
       'capabilities and new privileges',
       'grep -E "CapEff|CapBnd|NoNewPrivs" /proc/self/status',
-      /CapEff:\s0+\n\CapBnd:\s0+\nNoNewPrivs:\s1/,
+      /CapEff:\s0+\nCapBnd:\s0+\nNoNewPrivs:\s1/,
     ],
     ['descriptors of the runner', 'ls /proc/self/fd', /^0\n1\n2\n3\n\[exit/],
     ['shared memory', 'ls -A /dev/shm | wc -l; touch /dev/shm/x && echo private', /^0\nprivate/],

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { NightshiftError } from '@nightshift/contracts';
 import { within } from '../workspaces/source';
 import type { Workspace } from '../workspaces/workspace';
+import { bridged, proxyEnvironment } from '../egress/bridge';
 import { bubblewrapArguments } from './bubblewrap';
 import type { CgroupParents } from './cgroup';
 import { seatbeltProfile } from './seatbelt';
@@ -23,6 +24,8 @@ export interface SandboxSettings {
   /** Values that a policy may ask for by name. */
   offeredEnvironment: Readonly<Record<string, string>>;
   readOnly: readonly string[];
+  /** Whether hosts that a task may reach may lie in private networks. */
+  allowInnerHosts: boolean;
 }
 
 export interface Launch {
@@ -58,13 +61,13 @@ export function launchIn(settings: SandboxSettings, asked: Asked, shell: readonl
       directory: asked.directory,
       readOnly: [...settings.readOnly, ...(record.sharedObjects ? [dirname(record.sharedObjects)] : [])],
       protectedPaths: protectedPaths(record.path),
-      environment,
+      environment: asked.proxySocket ? { ...environment, ...proxyEnvironment } : environment,
       proxySocket: asked.proxySocket,
       disableUserNamespaces: settings.isolation.disableUserNamespaces,
     });
     return {
       program: 'bwrap',
-      arguments: [...args, ...shell],
+      arguments: [...args, ...(asked.proxySocket ? bridged(shell) : shell)],
       environment: { PATH: settings.path },
       directory: '/',
       isolated: true,

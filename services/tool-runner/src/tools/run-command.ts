@@ -22,7 +22,10 @@ export const runCommand: PlanTool<'run_command'> = async (args, context) => {
   if (args.background) {
     return {
       perform: async () => {
-        const { handle } = context.commands.startBackground(asked);
+        context.signal.throwIfAborted();
+        const { handle, command } = await context.commands.startBackground(asked);
+        // A stop may have come while the command was being started.
+        if (context.signal.aborted) command.stop(endReason(context.signal.reason));
         return answer(`Started in the background as ${handle}. command_output shows what it writes, stop_command ends it.`);
       },
     };
@@ -30,9 +33,10 @@ export const runCommand: PlanTool<'run_command'> = async (args, context) => {
   return {
     perform: async () => {
       context.signal.throwIfAborted();
-      const command = context.commands.start(asked, (text) => context.onText(text));
+      const command = await context.commands.start(asked, (text) => context.onText(text));
       const stop = (): void => command.stop(endReason(context.signal.reason));
       context.signal.addEventListener('abort', stop, { once: true });
+      if (context.signal.aborted) stop();
       try {
         const end = await command.ended;
         return commandAnswer(command.output.text(), end, describeEnd(end, asked.limits), command.sandboxFault);
