@@ -1,5 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { Client } from 'pg';
 import type { RunningStack } from '@nightshift/testing';
 import { eventsOf, makeWorkspace, startSmallStack, submit, untilEnded, type Task, type TaskEvent } from './small-task';
 
@@ -96,11 +98,41 @@ describe('one task, followed through', () => {
     expect(sum('task_tool_calls_total')).toBeGreaterThanOrEqual(calls);
   });
 
-  it('hides the task from another team', async () => {
-    const { body } = await stack.api('POST', '/v1/keys', { name: 'other', role: 'member', team: 'other' });
-    const { key } = body as { key?: string };
-    if (key) expect((await stack.api('GET', `/v1/tasks/${task.id}`, undefined, key)).status).toBe(404);
+  it('hides the task from another team on every route, as if it did not exist', async () => {
+    const token = `nsk_${randomBytes(32).toString('base64url')}`;
+    const database = new Client({ connectionString: stack.databaseUrl });
+    await database.connect();
+    try {
+      await database.query(`insert into teams (id, name, created_at_ms) values ('other', 'other', 0)`);
+      const hash = createHash('sha256').update(token).digest('hex');
+      await database.query(
+        `insert into api_keys (team_id, id, name, prefix, hash, role, created_at_ms) values ('other', 'k', 'k', 'nsk_', $1, 'admin', 0)`,
+        [hash],
+      );
+    } finally {
+      await database.end();
+    }
+    const { body } = await stack.api('GET', '/openapi.json', undefined, token);
+    const { paths } = body as { paths: Record<string, Record<string, unknown>> };
+    const routes = Object.entries(paths).flatMap(([route, methods]) =>
+      route.includes('/tasks/{id}') ? Object.keys(methods).map((method) => ({ method: method.toUpperCase(), route })) : [],
+    );
+    expect(routes.length).toBeGreaterThan(10);
+    for (const { method, route } of routes) {
+      const concrete = route.replace('{id}', task.id).replaceAll(/\{\w+\}/g, 'x');
+      const sent = method === 'GET' ? undefined : concrete.endsWith('/messages') ? { text: 'hello' } : {};
+      expect([method, route, (await stack.api(method, concrete, sent, token)).status]).toEqual([method, route, 404]);
+    }
+    expect((await stack.api('GET', '/v1/tasks', undefined, token)).body).toMatchObject({ tasks: [] });
+  });
+
+  it('tells a wrong key, an unknown task, a faulty body and a body that is too large apart', async () => {
     expect((await stack.api('GET', `/v1/tasks/${task.id}`, undefined, 'nsk_wrong')).status).toBe(401);
     expect((await stack.api('GET', '/v1/tasks/unknown')).status).toBe(404);
+    const faulty = await stack.api('POST', '/v1/tasks', { goal: '', criteria: [1], surprise: true });
+    expect(faulty.status).toBe(400);
+    expect((faulty.body as { faults: string[] }).faults.length).toBeGreaterThanOrEqual(3);
+    const large = await stack.api('POST', '/v1/tasks', { goal: 'x'.repeat(9_000_000) });
+    expect([large.status, JSON.stringify(large.body)]).toEqual([413, expect.stringMatching(/\d/)]);
   });
 });

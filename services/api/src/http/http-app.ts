@@ -24,6 +24,19 @@ export function prepareHttp(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
   checkKeys(fastify, app.get(Authenticate), app.get(ApiConfig).settings.API_RATE_PER_MINUTE);
   count(fastify, app.get(Metrics));
+  swallowLargeBodies(fastify, app.get(ApiConfig).settings.API_MAX_BODY_BYTES);
+}
+
+/** A client that still writes does not read: closing at once would show it a broken connection instead of the 413. */
+const mostSwallowedBytes = 64 * 1024 * 1024;
+
+function swallowLargeBodies(fastify: FastifyInstance, limitBytes: number): void {
+  fastify.addHook('preParsing', async (request: FastifyRequest, _reply, payload: AsyncIterable<Buffer>) => {
+    if (Number(request.headers['content-length'] ?? 0) <= limitBytes) return payload as never;
+    let swallowed = 0;
+    for await (const chunk of payload) if ((swallowed += chunk.length) > mostSwallowedBytes) break;
+    throw new NightshiftError('PAYLOAD_TOO_LARGE', `a body may have at most ${limitBytes} bytes`, { details: { limitBytes } });
+  });
 }
 
 // Clients that always send a content type send it with an empty body too.
