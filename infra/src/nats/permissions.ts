@@ -1,4 +1,4 @@
-import { inboxPrefix, keepAliveSubject, streamName, consumerName } from '@nightshift/bus';
+import { claimBuckets, consumerName, inboxPrefix, keepAliveSubject, streamName, uncountedBucket } from '@nightshift/bus';
 import { routes, serviceNames, type Route, type ServiceName } from '@nightshift/contracts';
 
 export interface Permissions {
@@ -11,9 +11,6 @@ export const buckets: Readonly<Record<string, { writer: ServiceName; readers: re
   windows: { writer: 'model-registry', readers: ['orchestrator', 'compactor', 'provider-gateway', 'api'] },
   provider_health: { writer: 'provider-gateway', readers: [] },
 };
-
-/** Object-store buckets of bodies above the server's limit, by time-out in seconds. */
-const claimBuckets = [60, 600, 3600].map((seconds) => `claims_${seconds}`);
 
 const all = Object.values(routes) as Route[];
 const withKey = (route: Route) =>
@@ -55,6 +52,12 @@ function publishOf(route: Route, service: ServiceName): string[] {
       const own = route.owner === service ? durableApi(stream, route.key === 'none' ? consumerName(service) : '*') : [];
       // Senders read the depth of the queue; the sender of a keyed command creates and deletes the durables of runners that come and go.
       const sent = sends ? [withKey(route), `$JS.API.CONSUMER.INFO.${stream}.*`] : [];
+      // A queue can be filled, and its depth scaled on, before its owner ever ran: senders create the durable when it is missing.
+      if (sends && route.key === 'none')
+        sent.push(
+          `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${consumerName(route.owner)}`,
+          `$JS.API.CONSUMER.CREATE.${stream}.${consumerName(route.owner)}.${route.subject}`,
+        );
       const keyed =
         sends && route.key !== 'none'
           ? [...durableApi(stream, '*'), `$JS.API.CONSUMER.DELETE.${stream}.*`, `$JS.API.STREAM.PURGE.${stream}`]
@@ -99,7 +102,13 @@ export function permissionsOf(service: ServiceName): Permissions {
     const api = bucketApi(`OBJ_${bucket}`, `$O.${bucket}.>`);
     publish.push(...api.read, ...api.write, `$JS.API.STREAM.PURGE.OBJ_${bucket}`);
   }
-  publish.push('$JS.API.INFO');
+  // Whoever handles commands notes the deliveries that do not count.
+  if (all.some((route) => route.delivery === 'command' && route.owner === service)) {
+    const api = bucketApi(`KV_${uncountedBucket}`, `$KV.${uncountedBucket}.>`);
+    publish.push(...api.read, ...api.write);
+  }
+  // The object store looks up its stream by subject before it reads.
+  publish.push('$JS.API.INFO', '$JS.API.STREAM.NAMES');
   const subscribe = [...all.flatMap((route) => subscribeOf(route, service)), `${inboxPrefix(service)}.>`];
   return { publish: [...new Set(publish)].sort(), subscribe: [...new Set(subscribe)].sort() };
 }
