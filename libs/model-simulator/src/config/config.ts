@@ -6,6 +6,8 @@ export const simulatorConfig = z.strictObject({
   seed: z.number().int().default(1),
   /** Models of the cloud side, under /anthropic, /openai, /codex and every other vendor prefix. */
   models: z.record(z.string(), serverModel).default({}),
+  /** The ready answer under /bench/…: its deltas, and the time between them when streamed. */
+  bench: z.strictObject({ deltas: z.number().int().min(1).default(60), perDeltaMs: z.number().min(0).default(0) }).prefault({}),
   /** Servers of their own: local ones, and vendors whose lists differ from the cloud side. */
   servers: z.record(z.string().regex(/^[\w.-]+$/), serverSpec).default({}),
 });

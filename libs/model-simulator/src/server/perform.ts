@@ -24,9 +24,10 @@ export async function perform(
     firstByteMs = Math.round(performance.now() - started);
     response.writeHead(status, { ...banner, 'request-id': options.requestId, 'x-request-id': options.requestId, ...headers });
   };
-  const openStream = (): void => {
+  const openStream = (flush: boolean): void => {
     head(200, { 'content-type': options.streamType, 'cache-control': 'no-cache' });
-    response.flushHeaders();
+    // Headers leave by themselves before a wait; an answer that is there at once goes out in one piece.
+    if (flush) response.flushHeaders();
   };
   const ended = (playback: Playback, status = response.headersSent ? response.statusCode : 0): Performed => ({
     ...playback,
@@ -46,11 +47,11 @@ export async function perform(
       return ended({ deltas: 0, ended: 'cut_by_fault' }, 0);
     case 'headers_only':
     case 'never':
-      if (reply.kind === 'headers_only') openStream();
+      if (reply.kind === 'headers_only') openStream(true);
       await presence(response).wait(Number.MAX_SAFE_INTEGER);
       return ended({ deltas: 0, ended: 'client_closed' });
     case 'stream':
-      openStream();
+      openStream(reply.firstTokenMs > 0 || reply.interruption !== undefined);
       return ended(
         await play(response, reply.frames, options.latency, { ...reply, tokens: reply.answer?.usage.output ?? 0 }),
         200,

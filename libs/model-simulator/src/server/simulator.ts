@@ -4,6 +4,7 @@ import { seededRandom } from '../faults/choose';
 import { isLocal } from '../metadata/metadata';
 import { countTokens } from '../tokens/counter';
 import { PromptCache } from '../usage/prompt-cache';
+import { CannedAnswers } from './canned';
 import { administer, type AdminState } from './admin';
 import { exchange, type ExchangeServices } from './exchange';
 import { Listener } from './listener';
@@ -55,9 +56,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       else await own?.open();
     },
   };
+  const canned = new CannedAnswers(config.bench);
   const handler =
     (place: (path: string) => Resolved | undefined, administrable: boolean) =>
     (incoming: IncomingMessage, response: ServerResponse): void => {
+      if (incoming.url?.startsWith('/bench/') === true && canned.answer(incoming, response, incoming.url)) return;
       const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
       const work =
         administrable && url.pathname.startsWith('/_simulator/')
