@@ -106,7 +106,7 @@ interface LogLine {
   model: string;
   status: number;
   ended: string;
-  usage?: { inputTokens?: number; outputTokens?: number };
+  usage?: { input: number; output: number };
 }
 const requestsFor = (model: string): LogLine[] =>
   (stack.simulatorLog() as LogLine[]).filter((line) => line.kind === 'model' && line.model === model);
@@ -307,10 +307,7 @@ it('S16 accounting: the tokens of every attempt add up', async () => {
   expect(complete).toEqual([1, 2]);
   for (const index of complete) {
     const { usage } = rows[index] as llm.Attempt;
-    expect([usage?.inputTotal, usage?.outputTotal]).toEqual([
-      lines[index]?.usage?.inputTokens,
-      lines[index]?.usage?.outputTokens,
-    ]);
+    expect([usage?.inputTotal, usage?.outputTotal]).toEqual([lines[index]?.usage?.input, lines[index]?.usage?.output]);
   }
   // A refused request costs nothing; a cut one what was read and written up to there.
   expect(rows[0]?.usage).toMatchObject({ inputTotal: 0, outputTotal: 0 });

@@ -6,10 +6,10 @@ import type { Observation } from './gateway-deps';
  * What a failure teaches about a model. Only sizes whose pattern names them; a cap of the output is never stored as a
  * window. The registry decides what to believe (a figure far below the catalogue needs a second sighting).
  */
-export function observationsOf(failure: Classified, candidate: llm.Candidate, endpoint: string): Observation[] {
+export function observationsOf(failure: Classified, candidate: llm.Candidate): Observation[] {
   const base = {
     provider: candidate.provider,
-    endpoint,
+    endpoint: '',
     model: candidate.model,
     exactness: 'exact' as const,
     text: failure.message.slice(0, 500),

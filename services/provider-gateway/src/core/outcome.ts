@@ -12,10 +12,11 @@ export function flagTruncation(
   result: AttemptResult,
   request: llm.CompleteRequest,
   fit: Fit,
-  provider: string,
+  turn: Turn,
+  call: CallContext,
   deps: GatewayDeps,
-): string | undefined {
-  const sign = silentTruncation({
+): void {
+  const found = silentTruncation({
     reportedInput: result.usage.inputTotal,
     reported: result.usage.source !== transcript.UsageSource.ESTIMATED,
     estimatedInput: request.estimatedInputTokens,
@@ -24,11 +25,13 @@ export function flagTruncation(
     outputTokens: result.usage.outputTotal,
     contentSeen: result.draft.hasContent,
   });
-  if (sign !== undefined) {
-    result.usage.silentlyTruncated = true;
-    deps.counters.silentTruncation(provider);
-  }
-  return sign;
+  if (!found) return;
+  result.usage.silentlyTruncated = true;
+  const { provider, candidate } = turn;
+  deps.counters.silentTruncation(provider.id);
+  if (found.window === undefined) return;
+  const observation = { kind: 'window', tokens: found.window, exactness: 'request_end', text: found.why } as const;
+  deps.observe({ provider: provider.id, endpoint: '', model: candidate.model, ...observation }, call.team);
 }
 
 /** A request larger than the believed window that was accepted disproves the belief. */
@@ -46,7 +49,7 @@ export function observeAccepted(
   deps.observe(
     {
       provider: provider.id,
-      endpoint: provider.target.baseUrl,
+      endpoint: '',
       model: candidate.model,
       kind: 'accepted',
       tokens: result.usage.inputTotal,

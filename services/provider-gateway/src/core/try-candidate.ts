@@ -38,7 +38,7 @@ export async function* tryCandidate(
   let state: TryState | undefined;
 
   for (;;) {
-    const permit = await deps.breakers.permit(name);
+    const permit = await deps.breakers.permit(name, turn.index === 0 && turn.isLast);
     if (!permit.allowed) {
       const skipped = { why: 'breaker' as const, reason: permit.reason, retryAfterMs: Math.max(0, permit.untilMs - deps.now()) };
       // A breaker that opened between this candidate's own tries: what it failed with says more.
@@ -79,16 +79,16 @@ export async function* tryCandidate(
       const { failure } = result;
       reported = true;
       deps.breakers.report(permit, failure ? { kind: 'failed', failure } : { kind: 'ok' });
-      const truncated = failure ? undefined : flagTruncation(result, request, fit, provider.id, deps);
+      if (!failure) flagTruncation(result, request, fit, turn, call, deps);
       const attempt = attemptOf(turn, number, request, result, state, deps);
       progress.attempts.push(attempt);
       deps.counters.attempt(attempt, failure, result.firstContentAt ? result.firstContentAt - result.startedAt : 0);
       await deps.attemptEnded(attempt);
       if (!failure) {
-        if (!truncated) observeAccepted(result, request, turn, call, deps);
+        observeAccepted(result, request, turn, call, deps);
         return { end: 'finished', reply: replyOf(turn, result, fit, state.maxOutput, sent.translations, progress, deps) };
       }
-      for (const observation of observationsOf(failure, candidate, provider.target.baseUrl)) deps.observe(observation, call.team);
+      for (const observation of observationsOf(failure, candidate)) deps.observe(observation, call.team);
       const contentShown = result.draft.hasContent;
       const next = afterFailure({
         failure,

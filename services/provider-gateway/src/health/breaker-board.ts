@@ -76,10 +76,11 @@ export class BreakerBoard {
     return watch;
   }
 
-  async permit(name: BreakerName): Promise<Permit> {
+  /** @param onlyChoice the caller has no other candidate */
+  async permit(name: BreakerName, onlyChoice = false): Promise<Permit> {
     const entry = this.entry(name);
     const now = this.now();
-    switch (admission(entry.shared, now)) {
+    switch (admission(entry.shared, now, onlyChoice)) {
       case 'pass':
         return { allowed: true, name, generation: entry.shared.generation };
       case 'refuse':

@@ -9,9 +9,10 @@ export interface SharedBreaker {
   openMs: number;
   reason: string;
   trips: number;
-  /** Who may try, and until when, while half open. */
+  /** Who tries while half open, and until when nobody else may: the end of its lease, or of the pause before the next try. */
   probeOwner: string;
   probeUntil: number;
+  probesPassed: number;
   changedAt: number;
 }
 
@@ -33,6 +34,9 @@ export const breakerPolicy = {
   /** For a refused key and a spent quota without a hint. */
   accountOpenMs: 300_000,
   probeLeaseMs: 60_000,
+  /** Tries in a row that must succeed before it closes, and the pause between them: a flapping provider passes one by luck. */
+  probesToClose: 2,
+  probeSpacingMs: 5_000,
 } as const;
 
 export const closedBreaker: SharedBreaker = {
@@ -44,6 +48,7 @@ export const closedBreaker: SharedBreaker = {
   trips: 0,
   probeOwner: '',
   probeUntil: 0,
+  probesPassed: 0,
   changedAt: 0,
 };
 export const nothingSeen: SeenOutcomes = { failures: 0, recent: [] };
@@ -63,8 +68,10 @@ export interface Judged {
 }
 
 /** May a call go out now? `probe`: only with the lease. */
-export function admission(shared: SharedBreaker, now: number): 'pass' | 'probe' | 'refuse' {
+export function admission(shared: SharedBreaker, now: number, onlyChoice = false): 'pass' | 'probe' | 'refuse' {
   if (shared.state === 'closed') return 'pass';
+  // Between two tries nobody is asking; a caller without another candidate need not wait for the pause to end.
+  if (onlyChoice && shared.state === 'half_open' && shared.probeOwner === '') return 'probe';
   if (shared.state === 'open') return now >= shared.openUntil ? 'probe' : 'refuse';
   return now >= shared.probeUntil ? 'probe' : 'refuse';
 }
@@ -84,6 +91,18 @@ export function withProbe(shared: SharedBreaker, owner: string, now: number): Sh
 export function afterSuccess(shared: SharedBreaker, seen: SeenOutcomes, now: number): Judged {
   const recent = remember(seen, now, false);
   if (shared.state === 'closed') return { shared, seen: { failures: 0, recent }, tripped: false };
+  const probesPassed = shared.probesPassed + 1;
+  if (probesPassed < breakerPolicy.probesToClose) {
+    const waiting = {
+      ...shared,
+      generation: shared.generation + 1,
+      probeOwner: '',
+      probeUntil: now + breakerPolicy.probeSpacingMs,
+      probesPassed,
+      changedAt: now,
+    };
+    return { shared: waiting, seen: nothingSeen, tripped: false };
+  }
   // The open length is kept: a provider that fails again soon starts from there.
   const closed: SharedBreaker = {
     ...shared,
@@ -92,6 +111,7 @@ export function afterSuccess(shared: SharedBreaker, seen: SeenOutcomes, now: num
     openUntil: 0,
     probeOwner: '',
     probeUntil: 0,
+    probesPassed: 0,
     changedAt: now,
   };
   return { shared: closed, seen: nothingSeen, tripped: false };
@@ -107,6 +127,7 @@ export function afterNeutral(shared: SharedBreaker, seen: SeenOutcomes, now: num
     openUntil: now,
     probeOwner: '',
     probeUntil: 0,
+    probesPassed: 0,
     changedAt: now,
   };
   return { shared: open, seen, tripped: false };
@@ -133,6 +154,7 @@ export function afterFailure(shared: SharedBreaker, seen: SeenOutcomes, failed: 
     trips: shared.trips + (shared.state === 'open' ? 0 : 1),
     probeOwner: '',
     probeUntil: 0,
+    probesPassed: 0,
     changedAt: now,
   };
   return { shared: open, seen: nothingSeen, tripped: shared.state !== 'open' };

@@ -13,23 +13,31 @@ export interface TruncationEvidence {
 
 const near = (value: number, target: number): boolean => target > 0 && Math.abs(value - target) <= 0.05 * target;
 
+/** Ollama's default windows by memory, and what older builds of others serve unless told otherwise. */
+const usualWindows = [4_096, 8_192, 32_768] as const;
+
+export interface TruncationSign {
+  why: string;
+  /** The window that the figures give away, where none was known. */
+  window?: number;
+}
+
 /**
  * Signs that a server dropped part of the input without saying so: it read far less than was sent and exactly a window's
  * (or, for Ollama, half a window's) worth of it; it stopped for length without a word; or it claims to have read more
- * than its window holds. Returns the sign, or undefined.
+ * than its window holds.
  */
-export function silentTruncation(e: TruncationEvidence): string | undefined {
-  if (e.stoppedForLength && (e.outputTokens === 0 || !e.contentSeen)) return 'stopped for length without any output';
+export function silentTruncation(e: TruncationEvidence): TruncationSign | undefined {
+  if (e.stoppedForLength && (e.outputTokens === 0 || !e.contentSeen)) return { why: 'stopped for length without any output' };
   if (!e.reported) return undefined;
-  if (e.servedWindow > 0 && e.reportedInput > e.servedWindow) return 'reported input is larger than the window';
-  if (e.estimatedInput > 0 && e.reportedInput < 0.6 * e.estimatedInput) {
-    // Half a window plus the kept head is what Ollama leaves of a prompt that is too long.
-    if (near(e.reportedInput, e.servedWindow) || near(e.reportedInput, e.servedWindow / 2)) {
-      return 'reported input is far below the estimate and fills the served window';
-    }
-    if (e.servedWindow === 0 && [4_096, 2_048, 8_192, 32_768].some((usual) => near(e.reportedInput, usual))) {
-      return 'reported input is far below the estimate and equals a usual default window';
-    }
-  }
-  return undefined;
+  if (e.servedWindow > 0 && e.reportedInput > e.servedWindow) return { why: 'reported input is larger than the window' };
+  if (e.estimatedInput <= 0 || e.reportedInput >= 0.6 * e.estimatedInput) return undefined;
+  // Half a window plus the kept head is what Ollama leaves of a prompt that is too long.
+  const fills = (window: number): boolean => near(e.reportedInput, window) || near(e.reportedInput, window / 2);
+  if (e.servedWindow > 0)
+    return fills(e.servedWindow) ? { why: 'reported input is far below the estimate and fills the served window' } : undefined;
+  const usual = usualWindows.find(fills);
+  return usual === undefined
+    ? undefined
+    : { why: 'reported input is far below the estimate and fills a usual default window', window: usual };
 }
