@@ -76,7 +76,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
   };
   writeFileSync(file, natsConfig(options));
-  server = spawn(findNatsServer(), ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  server = spawn(findNatsServer()!, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   server.stderr!.on('data', (data) => (log += String(data)));
   await eventually(() => log.includes('Server is ready'));
   // In the order in which nobody's queues exist yet.

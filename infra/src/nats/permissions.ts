@@ -19,11 +19,14 @@ const has = (services: readonly ServiceName[], service: ServiceName) => services
 
 /** What a service may do with a stream: look, create it when it is missing, nothing else. */
 const streamApi = (stream: string) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.CREATE.${stream}`];
-const durableApi = (stream: string, durable: string) => [
+const provisionApi = (stream: string, durable: string) => [
   `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
   `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
   `$JS.API.CONSUMER.CREATE.${stream}.${durable}`,
   `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
+];
+const durableApi = (stream: string, durable: string) => [
+  ...provisionApi(stream, durable),
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
   `$JS.ACK.${stream}.${durable}.>`,
 ];
@@ -50,14 +53,8 @@ function publishOf(route: Route, service: ServiceName): string[] {
       return sends ? [...streamApi(stream), ...ephemeralApi(stream)] : [];
     case 'command': {
       const own = route.owner === service ? durableApi(stream, route.key === 'none' ? consumerName(service) : '*') : [];
-      // Senders read the depth of the queue; the sender of a keyed command creates and deletes the durables of runners that come and go.
-      const sent = sends ? [withKey(route), `$JS.API.CONSUMER.INFO.${stream}.*`] : [];
-      // A queue can be filled, and its depth scaled on, before its owner ever ran: senders create the durable when it is missing.
-      if (sends && route.key === 'none')
-        sent.push(
-          `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${consumerName(route.owner)}`,
-          `$JS.API.CONSUMER.CREATE.${stream}.${consumerName(route.owner)}.${route.subject}`,
-        );
+      // Senders make sure that the owner's durable exists (a queue may be filled before its first worker starts) and read its depth.
+      const sent = sends ? [withKey(route), ...provisionApi(stream, route.key === 'none' ? consumerName(route.owner) : '*')] : [];
       const keyed =
         sends && route.key !== 'none'
           ? [...durableApi(stream, '*'), `$JS.API.CONSUMER.DELETE.${stream}.*`, `$JS.API.STREAM.PURGE.${stream}`]

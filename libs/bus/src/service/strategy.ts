@@ -128,7 +128,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
       if (isStreamRoute(route)) this.work(route, handler);
       else if (route.delivery === 'request') this.answer(route, handler);
     }
-    watchQueues(this.bus, this.workers);
+    watchQueues(this.bus, this.options.service);
     // Subscriptions are known to the server before anybody is told that this service listens.
     await this.bus.flush();
     this.listening = true;
