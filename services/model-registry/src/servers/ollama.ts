@@ -1,3 +1,4 @@
+import { NightshiftError } from '@nightshift/contracts';
 import { z } from 'zod';
 import type { JsonClient } from '../poll/json-client';
 import type { PolledFigures } from '../windows/window.store';
@@ -88,10 +89,14 @@ export class OllamaReader implements ServerReader {
     return new Map(found.map((each) => [each.name, each.context_length ?? undefined]));
   }
 
+  /** Details of one model are no reason to throw the others away: it is asked again at the next look. */
   private async show(client: JsonClient, each: Tag, remarks: string[]): Promise<void> {
-    const answer = shown.safeParse(await client.post('/api/show', { model: each.name }));
-    if (!answer.success) remarks.push(`/api/show: ${each.name}: not as expected`);
-    else this.details.set(each.name, detailsOf(answer.data, markOf(each), Boolean(each.remote_host)));
+    try {
+      const details = frame(shown, await client.post('/api/show', { model: each.name }), '/api/show');
+      this.details.set(each.name, detailsOf(details, markOf(each), Boolean(each.remote_host)));
+    } catch (thrown) {
+      remarks.push(`${each.name}: ${NightshiftError.from(thrown).text}`);
+    }
   }
 
   private figures(model: string, loaded: ReadonlyMap<string, number | undefined>): PolledFigures {
