@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { NightshiftError } from '@nightshift/contracts';
 import { within } from '../workspaces/source';
 import type { Workspace } from '../workspaces/workspace';
@@ -59,7 +59,7 @@ export function launchIn(settings: SandboxSettings, asked: Asked, shell: readonl
       tree: record.path,
       temporary: layout.temporary,
       directory: asked.directory,
-      readOnly: [...settings.readOnly, ...(record.sharedObjects ? [dirname(record.sharedObjects)] : [])],
+      readOnly: [...settings.readOnly, ...(record.sharedObjects ? [record.sharedObjects] : [])],
       protectedPaths: protectedPaths(record.path),
       environment: asked.proxySocket ? { ...environment, ...proxyEnvironment } : environment,
       proxySocket: asked.proxySocket,

@@ -34,9 +34,9 @@ export class Workspaces {
   /** Opens a workspace, or gives the one that was opened under this id before (also by an earlier process). */
   async open(team: string, request: tool.WorkspaceOpenRequest, now: number, signal?: AbortSignal): Promise<Workspace> {
     const key = keyOf(team, request.workspaceId);
-    const existing = (await this.find(team, request.workspaceId)) ?? (await this.opening.get(key));
-    if (existing) return existing;
-    const opening = this.make(team, request, now, signal);
+    const under = this.opening.get(key);
+    if (under) return under;
+    const opening = this.findOrMake(team, request, now, signal);
     this.opening.set(key, opening);
     try {
       return await opening;
@@ -89,6 +89,15 @@ export class Workspaces {
     await rm(at.record, { force: true });
     await rm(at.home, { recursive: true, force: true, maxRetries: 3 });
     return true;
+  }
+
+  private async findOrMake(
+    team: string,
+    request: tool.WorkspaceOpenRequest,
+    now: number,
+    signal?: AbortSignal,
+  ): Promise<Workspace> {
+    return (await this.find(team, request.workspaceId)) ?? this.make(team, request, now, signal);
   }
 
   private async make(team: string, request: tool.WorkspaceOpenRequest, now: number, signal?: AbortSignal): Promise<Workspace> {
