@@ -7,7 +7,7 @@ export interface HistoryOptions {
   readonly seed: number;
   /** Largest ordinary tool result, in characters. */
   readonly resultChars?: number;
-  /** Probability of one result of 50 to 400 thousand characters per round. */
+  /** Probability of one result of 30 to 200 thousand characters per round. */
   readonly huge?: number;
   /** Length of the first message, in characters. */
   readonly goalChars?: number;
@@ -92,8 +92,8 @@ export class History {
   private result(call: transcript.ToolCall): transcript.ToolResult {
     const { random, options } = this;
     const chars = random.chance(options.huge ?? 0.01)
-      ? random.whole(50_000, 400_000)
-      : random.whole(0, options.resultChars ?? 4_000);
+      ? random.whole(30_000, 200_000)
+      : random.whole(0, options.resultChars ?? 3_000);
     const parts: transcript.Part[] = chars === 0 ? [] : [text(this.text(chars))];
     if (random.chance(options.images ?? 0.04)) parts.push(this.image());
     const isError = random.chance(0.05);

@@ -4,7 +4,17 @@ import type { SummaryCall } from '../ladder/ports';
 import { messageText } from '../tiers/summary-text';
 import { summarySections } from '../tiers/summary-sections';
 
-export type SummarizerName = 'extractive' | 'verbose' | 'empty' | 'refusing' | 'failing' | 'thinking' | 'tool_call' | 'missing';
+export const summarizerNames = [
+  'extractive',
+  'verbose',
+  'empty',
+  'refusing',
+  'failing',
+  'thinking',
+  'tool_call',
+  'missing',
+] as const;
+export type SummarizerName = (typeof summarizerNames)[number];
 export type Summarize = (call: SummaryCall) => Promise<transcript.AssistantMessage>;
 
 /** Models that cannot be trusted, and one that can. Answers are functions of the request alone. */

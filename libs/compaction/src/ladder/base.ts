@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { compaction } from '@nightshift/contracts';
 import type { transcript } from '@nightshift/contracts';
-import { firstMessagePreviewChars, planSpill, previewCharsFor, previewOf, spillChars } from '../ingest/spill';
+import { planSpill, previewCharsFor, previewOf, spillChars } from '../ingest/spill';
 import { abortedCalls } from '../view/pairing';
 import type { Unit } from '../view/pairing';
 import { shownUnder } from './meter';
@@ -30,7 +30,7 @@ export function baseOf(plan: Plan): Base {
   const before = input.checkpoint ?? create(compaction.CheckpointSchema);
   const items: StoreItem[] = [];
   const replacements = [...before.replacements];
-  if (plan.first && plan.firstSpilled) shorten(plan, plan.first, firstMessagePreviewChars, replacements, items);
+  if (plan.first && plan.firstPreviewChars) shorten(plan, plan.first, plan.firstPreviewChars, replacements, items);
   const tailAt = tailStart(plan);
   limitBatches(plan, tailAt, replacements, items);
   const through = plan.units[tailAt - 1]?.to ?? plan.boundary;

@@ -1,13 +1,14 @@
 import { compaction } from '@nightshift/contracts';
 import type { transcript } from '@nightshift/contracts';
-import { estimatePrefix, estimateTools, inflate } from '../measure/estimate';
+import { estimatePart, estimatePrefix, estimateTools, inflate } from '../measure/estimate';
 import { hardLimitOf, thresholdFor } from '../policy/threshold';
 import type { FixedParts, Threshold } from '../policy/threshold';
 import { defaultPolicy } from '../policy/policy';
 import type { CompactionPolicy } from '../policy/policy';
 import { budgetsFor } from '../policy/room';
 import type { Budgets } from '../policy/room';
-import { firstMessagePreviewChars, spillsFirstMessage } from '../ingest/spill';
+import { firstMessagePreviewChars, previewOf, spillsFirstMessage } from '../ingest/spill';
+import { estimateText } from '../measure/text-estimate';
 import { reinjectedPart } from '../view/checkpoint-message';
 import { unitsOf } from '../view/pairing';
 import type { Unit } from '../view/pairing';
@@ -27,12 +28,15 @@ export interface Plan {
   readonly meter: Meter;
   readonly names: Names;
   readonly prefixRaw: number;
+  /** The whole view before the pass, plain estimate. */
+  readonly beforeRaw: number;
   /** Visible entries before the boundary: user messages kept verbatim. */
   readonly kept: readonly transcript.Entry[];
   /** Units after the boundary. */
   readonly units: readonly Unit[];
   readonly first: transcript.Entry | undefined;
-  readonly firstSpilled: boolean;
+  /** Longest preview of the first message, in characters, where it takes more than a quarter of H. */
+  readonly firstPreviewChars: number | undefined;
   readonly boundary: number;
   readonly lastSeq: number;
   /** T′, or less on a pass that somebody asked for below it. */
@@ -57,13 +61,13 @@ export function planPass(input: LadderInput): Plan {
   const scale = Math.min(4, Math.max(0.8, before / Math.max(1, beforeRaw)));
 
   const hardLimit = hardLimitOf(input.window > 0 ? input.window : 32_000, input.inputMax);
-  const firstSpilled = first !== undefined && spillsFirstMessage(Math.ceil(meter.entry(first) * scale), hardLimit);
+  const firstPreviewChars = first && previewCharsOf(first, Math.ceil(meter.entry(first) * scale), hardLimit);
   const threshold = thresholdFor({
     window: input.window,
     inputMax: input.inputMax,
     maxOutput: input.maxOutput,
     policy,
-    fixed: fixedParts({ input, meter, scale, first, firstSpilled, systemRaw, toolsRaw }),
+    fixed: fixedParts({ input, meter, scale, first, firstPreviewChars, systemRaw, toolsRaw }),
   });
   const asked = isAsked(input.reason);
   const target = asked ? Math.min(threshold.effective, Math.max(before, threshold.parts.fixed + 1_000)) : threshold.effective;
@@ -77,10 +81,11 @@ export function planPass(input: LadderInput): Plan {
     meter,
     names: new Names(units),
     prefixRaw,
+    beforeRaw,
     kept,
     units,
     first,
-    firstSpilled,
+    firstPreviewChars,
     boundary,
     lastSeq: input.entries.at(-1)?.seq ?? 0,
     target,
@@ -103,18 +108,40 @@ export function isAsked(reason: compaction.PassReason): boolean {
 }
 
 function fixedParts(
-  of: Pick<Plan, 'input' | 'meter' | 'scale' | 'first' | 'firstSpilled'> & { systemRaw: number; toolsRaw: number },
+  of: Pick<Plan, 'input' | 'meter' | 'scale' | 'first' | 'firstPreviewChars'> & { systemRaw: number; toolsRaw: number },
 ): FixedParts {
   const counted = (tokens: number): number => Math.ceil(tokens * of.scale);
   let goalAndPlan = 0;
   for (const item of of.input.goalAndPlan) goalAndPlan += of.meter.text(reinjectedPart(item));
-  const firstRaw = of.first ? of.meter.entry(of.first) : 0;
   return {
     system: counted(of.systemRaw),
     tools: counted(of.toolsRaw),
-    firstMessage: counted(of.firstSpilled ? Math.min(firstRaw, firstMessagePreviewChars / 4) : firstRaw),
+    firstMessage: counted(firstRaw(of)),
     goalAndPlan: counted(goalAndPlan),
   };
+}
+
+function firstRaw({ first, firstPreviewChars, meter }: Pick<Plan, 'first' | 'firstPreviewChars' | 'meter'>): number {
+  if (!first) return 0;
+  if (firstPreviewChars === undefined || first.body.case !== 'user') return meter.entry(first);
+  let total = 0;
+  for (const part of first.body.value.parts) {
+    // The same preview that will stand in the view, only with a stand-in for its record's name.
+    total +=
+      part.kind.case === 'text' && part.kind.value.length > firstPreviewChars
+        ? estimateText(previewOf({ text: part.kind.value, storedId: first.id, maxChars: firstPreviewChars })) + 4
+        : estimatePart(part);
+  }
+  return total;
+}
+
+/** Undefined = the first message stays whole. A dense text gets a shorter preview: it has to fit a quarter of H as well. */
+function previewCharsOf(first: transcript.Entry, tokens: number, hardLimit: number): number | undefined {
+  if (!spillsFirstMessage(tokens, hardLimit) || first.body.case !== 'user') return undefined;
+  let chars = 0;
+  for (const { kind } of first.body.value.parts) if (kind.case === 'text') chars += kind.value.length;
+  const fitting = Math.floor((chars / tokens) * (hardLimit / 4) * 0.9);
+  return Math.max(400, Math.min(firstMessagePreviewChars, fitting));
 }
 
 /** Plain estimate of the view under a checkpoint, prefix included. */

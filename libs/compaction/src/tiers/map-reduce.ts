@@ -1,3 +1,4 @@
+import { head } from '../text/cut';
 import { estimateText } from '../measure/text-estimate';
 import { estimateView } from '../measure/estimate';
 import type { Summarizer } from '../ladder/ports';
@@ -12,6 +13,8 @@ const lanes = 3;
 const rounds = 4;
 /** Prompt around a chunk, in tokens. */
 const frame = 400;
+/** More parts than this cannot be read within the time of a pass. */
+const partLimit = 64;
 
 export type Reduced =
   | { readonly text: string; readonly chunks: number; readonly calls: number; readonly tokens: number }
@@ -20,7 +23,7 @@ export type Reduced =
 /** How a transcript that no summarizer holds is read: in how many parts, by whom. */
 export interface ChunkPlan {
   readonly summarizer: Summarizer;
-  readonly chunks: readonly string[];
+  readonly chunks: readonly { readonly text: string; readonly tokens: number }[];
   /** Tokens of a part at most. */
   readonly room: number;
 }
@@ -48,8 +51,8 @@ export function planChunks(
   // One dense text can be denser than the average: parts that come out too large are cut again, smaller.
   let size = Math.max(1_000, Math.floor(room * 0.9 * (chars / Math.max(1, tokens))));
   for (;;) {
-    const chunks = chunksOf(texts, size);
-    if (size <= 1_000 || chunks.every((chunk) => estimateText(chunk) <= room)) return { summarizer: largest, chunks, room };
+    const chunks = chunksOf(texts, size).map((text) => ({ text, tokens: estimateText(text) }));
+    if (size <= 1_000 || chunks.every((chunk) => chunk.tokens <= room)) return { summarizer: largest, chunks, room };
     size = Math.floor(size * 0.7);
   }
 }
@@ -63,6 +66,9 @@ export async function mapReduce(job: SummaryJob, texts: readonly string[], maxOu
   for (let round = 0; round < rounds; round++) {
     const plan = planChunks(current, job.plan.input.summarizers, maxOutput, job.plan.scale);
     if (!plan) return { fault: 'no summarizer has room for even a part of the transcript', calls, tokens: largest };
+    if (plan.chunks.length > partLimit) {
+      return { fault: `the transcript would take ${plan.chunks.length} parts, ${partLimit} at most`, calls, tokens: largest };
+    }
     chunks ||= plan.chunks.length;
     const budget = Math.max(200, Math.min(2_000, Math.floor((plan.room * 0.6) / plan.chunks.length)));
     const mapped = await mapParts(job, plan, budget, maxOutput);
@@ -104,8 +110,9 @@ async function mapParts(job: SummaryJob, plan: ChunkPlan, budget: number, maxOut
   let fault: string | undefined;
   const lane = async (): Promise<void> => {
     for (let i = next++; i < plan.chunks.length && fault === undefined; i = next++) {
-      const view = promptView(chunkPrompt(plan.chunks[i] ?? '', i, plan.chunks.length, budget));
-      const tokens = Math.ceil(estimateView(view) * job.plan.scale);
+      const chunk = plan.chunks[i] ?? { text: '', tokens: 0 };
+      const view = promptView(chunkPrompt(chunk.text, i, plan.chunks.length, budget));
+      const tokens = Math.ceil(chunk.tokens * job.plan.scale) + frame;
       largest = Math.max(largest, tokens);
       const call = {
         kind: 'chunk',
@@ -119,7 +126,8 @@ async function mapParts(job: SummaryJob, plan: ChunkPlan, budget: number, maxOut
         calls++;
         const answer = await answerOf(job, { ...call, attempt });
         if ('text' in answer) {
-          notes[i] = answer.text;
+          // A model that writes more than it was asked for would make reducing go on for ever.
+          notes[i] = head(answer.text, budget * 5);
           break;
         }
         if (attempt === 2) fault = `part ${i + 1} of ${plan.chunks.length}: ${answer.fault}`;

@@ -6,6 +6,7 @@ import type { Plan } from '../ladder/plan';
 import { stopReason } from '../ladder/ports';
 import type { LadderPorts, Summarizer, SummaryCall } from '../ladder/ports';
 import { estimateView } from '../measure/estimate';
+import { estimateText } from '../measure/text-estimate';
 import { renderView } from '../view/render';
 import { summaryAllowed } from '../state/breaker';
 import { imagePlaceholder } from './images';
@@ -81,7 +82,9 @@ class Summary {
   private async first(): Promise<Attempt> {
     const instruction = summaryInstruction(this.job.sections, this.job.budget, this.job.focus);
     const view = appendedView(this.view, instruction);
-    const tokens = Math.ceil(estimateView(view) * this.job.plan.scale);
+    const { beforeRaw, scale } = this.job.plan;
+    // Images that became text make it smaller still.
+    const tokens = Math.ceil((beforeRaw + estimateText(instruction)) * scale);
     const maxOutput = this.outputTokens(1);
     const candidates = holding(this.job.plan.input.summarizers, tokens, maxOutput);
     if (candidates.length > 0) return this.ask({ kind: 'append', attempt: 1, view, tokens, maxOutput, candidates });
@@ -140,8 +143,10 @@ class Summary {
   }
 
   private outputTokens(attempt: number): number {
-    const wanted = Math.ceil(this.job.plan.budgets.summary * 1.5) + thinkingTokens * attempt;
-    const caps = this.job.plan.input.summarizers.map((s) => s.outputMax).filter((cap) => cap > 0);
+    const { summarizers } = this.job.plan.input;
+    const thinking = Math.min(thinkingTokens, ...summarizers.map((s) => Math.floor(s.window / 8)));
+    const wanted = Math.ceil(this.job.plan.budgets.summary * 1.5) + thinking * attempt;
+    const caps = summarizers.map((s) => s.outputMax).filter((cap) => cap > 0);
     return Math.min(wanted, ...caps);
   }
 
