@@ -73,6 +73,12 @@ export const rules: readonly Rule[] = [
   ),
   rule('openrouter-budget', 'quota', both(status(403), label('guardrail', 'workspace', 'key'))),
   rule('gemini-per-day', 'quota', (e) => e.labels.some((found) => /PerDay/.test(found))),
+  // The text of both is "exceeded your current quota"; the id of the quota tells them apart.
+  rule(
+    'gemini-per-minute',
+    'rate_limit',
+    both(status(429), (e) => e.labels.some((found) => /PerMinute/.test(found))),
+  ),
   rule('payment-required', 'quota', status(402)),
   rule(
     'quota-text',
@@ -165,6 +171,8 @@ export const rules: readonly Rule[] = [
     ),
   ),
   rule('auth', 'auth', both(status(401, 403), not(label('overloaded_error')))),
+  // Gemini and xAI refuse a key with a 400.
+  rule('auth-text', 'auth', both(status(400), text(/api key not valid|(incorrect|invalid) api key/i))),
   rule(
     'auth-code',
     'auth',
@@ -172,6 +180,7 @@ export const rules: readonly Rule[] = [
       'authentication_error',
       'permission_error',
       'invalid_api_key',
+      'API_KEY_INVALID',
       'UNAUTHENTICATED',
       'PERMISSION_DENIED',
       'base_resp.1004',

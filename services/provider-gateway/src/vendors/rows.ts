@@ -78,7 +78,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'GEMINI_API_KEY',
     needsKey: true,
     models: 'gemini',
-    quirks: { toolTextOnly: true },
+    quirks: {},
   },
   xai: {
     ...chat,
@@ -96,7 +96,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'MINIMAX_API_KEY',
     needsKey: true,
     models: 'none',
-    quirks: { reasoningField: 'reasoning_content', toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content' },
   },
   'minimax-anthropic': {
     title: 'MiniMax (Anthropic-compatible route)',
@@ -115,7 +115,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     needsKey: true,
     models: 'mistral',
     // Usage comes unasked in the last chunk; older endpoints refuse stream_options.
-    quirks: { noStreamOptions: true, toolCallId: 'nine-alphanumeric', toolTextOnly: true },
+    quirks: { noStreamOptions: true, toolCallId: 'nine-alphanumeric', noUserAfterTool: true },
   },
   deepseek: {
     ...chat,
@@ -124,7 +124,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'DEEPSEEK_API_KEY',
     needsKey: true,
     models: 'openai',
-    quirks: { reasoningField: 'reasoning_content', noImages: true, toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content', noImages: true },
   },
   groq: {
     ...chat,
@@ -133,7 +133,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'GROQ_API_KEY',
     needsKey: true,
     models: 'groq',
-    quirks: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', toolTextOnly: true },
+    quirks: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning' },
   },
   together: {
     ...chat,
@@ -142,7 +142,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'TOGETHER_API_KEY',
     needsKey: true,
     models: 'openai',
-    quirks: { toolTextOnly: true },
+    quirks: {},
   },
   openrouter: {
     ...chat,
@@ -168,7 +168,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'AWS_BEARER_TOKEN_BEDROCK',
     needsKey: true,
     models: 'none',
-    quirks: { toolTextOnly: true },
+    quirks: {},
   },
   'bedrock-anthropic': {
     title: 'Bedrock (Anthropic-style route)',
@@ -192,28 +192,28 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     baseUrl: 'http://127.0.0.1:1234/v1',
     needsKey: false,
     models: 'none',
-    quirks: { reasoningField: 'reasoning_content', toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content' },
   },
   vllm: {
     ...chat,
     title: 'vLLM',
     needsKey: false,
     models: 'none',
-    quirks: { reasoningField: 'reasoning_content', toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content' },
   },
   llamacpp: {
     ...chat,
     title: 'llama.cpp server',
     needsKey: false,
     models: 'none',
-    quirks: { reasoningField: 'reasoning_content', toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content' },
   },
   sglang: {
     ...chat,
     title: 'SGLang',
     needsKey: false,
     models: 'none',
-    quirks: { reasoningField: 'reasoning_content', toolTextOnly: true },
+    quirks: { reasoningField: 'reasoning_content' },
   },
   litellm: {
     ...chat,
@@ -227,7 +227,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     title: "Bridge to Apple's on-device model",
     needsKey: false,
     models: 'none',
-    quirks: { noImages: true, noStreamOptions: true, toolTextOnly: true },
+    quirks: { noImages: true, noStreamOptions: true },
   },
   cerebras: {
     ...chat,
@@ -236,7 +236,7 @@ export const vendors: Readonly<Record<VendorName, Vendor>> = {
     keyEnv: 'CEREBRAS_API_KEY',
     needsKey: true,
     models: 'openai',
-    quirks: { emptyBodyMeansOverflow: true, maxTokensField: 'max_completion_tokens', toolTextOnly: true },
+    quirks: { emptyBodyMeansOverflow: true, maxTokensField: 'max_completion_tokens' },
   },
   'openai-compatible': {
     ...chat,

@@ -34,8 +34,8 @@ export interface VendorQuirks {
   stateless?: boolean;
   /** Tool-call ids must have this form (Mistral: nine letters or digits). */
   toolCallId?: 'nine-alphanumeric';
-  /** Content parts in tool messages are refused: text only. */
-  toolTextOnly?: boolean;
+  /** A user message right behind a tool message is refused; a short assistant message is put between. */
+  noUserAfterTool?: boolean;
 }
 
 /** Where a vendor's models are listed, for the registry. */

@@ -16,6 +16,7 @@ export function buildRequest(view: transcript.View, options: BuildOptions): Buil
     nineAlphanumeric: quirks.toolCallId !== undefined,
   });
   for (const message of view.messages) messages.push(...messagesOf(message, options, ids, notes));
+  if (quirks.noUserAfterTool) bridge(messages, notes);
 
   const body: JsonObject = { model: options.model, messages };
   if (view.tools.length > 0) {
@@ -32,6 +33,15 @@ export function buildRequest(view: transcript.View, options: BuildOptions): Buil
     if (!quirks.noStreamOptions) body.stream_options = { include_usage: true };
   }
   return { body: { ...body, ...(quirks.body as JsonObject | undefined) }, translations: notes.lines() };
+}
+
+/** Puts an assistant message between tool results and what the user says next. */
+function bridge(messages: JsonObject[], notes: Translations): void {
+  for (let index = messages.length - 1; index > 0; index--) {
+    if (messages[index]?.role !== 'user' || messages[index - 1]?.role !== 'tool') continue;
+    messages.splice(index, 0, { role: 'assistant', content: 'Noted.' });
+    notes.add('put an assistant message between tool results and a user message');
+  }
 }
 
 function messagesOf(message: transcript.ViewMessage, options: BuildOptions, ids: WireIds, notes: Translations): JsonObject[] {
