@@ -17,7 +17,7 @@ export function serviceOptions(environment?: Environment): ServiceOptions {
   const file = loadNightshiftFile(config.NIGHTSHIFT_FILE);
   const pool = createPool(config);
   const windows = new WindowReader();
-  const worker = { owner: `${config.INSTANCE_ID}:${v7()}`, leaseMs: config.LEASE_MS, beatenAt: 0 };
+  const worker = { owner: `${config.INSTANCE_ID}:${v7()}`, leaseMs: config.LEASE_MS, stepSlots: config.STEP_SLOTS, beatenAt: 0 };
   return {
     service: 'orchestrator',
     module: OrchestratorModule.forRoot({ pool, windows, file, worker }),

@@ -17,6 +17,7 @@ export class ScriptedRunner {
   static perform: Perform = () => 'done';
   static ran: RanCall[] = [];
   static refused: string[] = [];
+  private static readonly claimed = new Set<string>();
   static files: Record<string, string> = {};
   static changes: MessageInitShape<typeof tool.FileChangeSchema>[] = [];
 
@@ -41,6 +42,9 @@ export class ScriptedRunner {
       ScriptedRunner.refused.push(claim.reason);
       return;
     }
+    // As the real runner's journal does: a second publishing of a call that runs here attaches to it.
+    if (ScriptedRunner.claimed.has(run.callId)) return;
+    ScriptedRunner.claimed.add(run.callId);
     const call = { tool: claim.tool, args: JSON.parse(claim.argumentsJson) as unknown, claim };
     ScriptedRunner.ran.push(call);
     const text = await ScriptedRunner.perform(call, run.taskId);

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { OnModuleDestroy } from '@nestjs/common';
 import { NightshiftError, task } from '@nightshift/contracts';
 import { confirmTokens, imageTokens } from '@nightshift/compaction';
 import { Logger, Metrics } from '@nightshift/metrics';
@@ -16,6 +17,8 @@ import { both, nothing } from '../tasks/outcome';
 import type { Outcome } from '../tasks/outcome';
 import type { TaskRow } from '../tasks/task-row';
 import { TaskStore } from '../tasks/task.store';
+import { WORKER } from '../tasks/worker';
+import type { Worker } from '../tasks/worker';
 import { CallStore } from '../tools/call.store';
 import { BatchStep } from './batch-step';
 import { candidateOf, contextOf, resultBounds } from './context';
@@ -29,11 +32,14 @@ const attemptLimit = 5;
 
 /** Decide, perform, record; again while the next thing to do is a step of this task. */
 @Injectable()
-export class StepRunner {
+export class StepRunner implements OnModuleDestroy {
   /** Steps this process works on: a redelivery to the same process must not work beside itself. */
   private readonly active = new Set<string>();
+  private readonly background = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
 
   constructor(
+    @Inject(WORKER) private readonly worker: Worker,
     private readonly tasks: TaskStore,
     private readonly calls: CallStore,
     private readonly prepared: PreparedTasks,
@@ -58,15 +64,45 @@ export class StepRunner {
     this.active.add(key);
     try {
       const leased = await this.tasks.lease(team, id, epoch);
-      if (!leased) {
-        this.metrics.counter('task_fenced').inc();
-        return;
-      }
-      let row: TaskRow | undefined = leased;
-      while (row) row = await this.step(row, signal);
+      if (leased) await this.loop(leased, signal);
+      else this.metrics.counter('task_fenced').inc();
     } finally {
       this.active.delete(key);
     }
+  }
+
+  /** Whether this process may go on with a task right after a commit, instead of publishing a step for anybody. */
+  get hasRoom(): boolean {
+    return this.active.size < this.worker.stepSlots && !this.stopping.signal.aborted;
+  }
+
+  /**
+   * Goes on with a task whose lease was taken by the outcome just recorded. Saves a round through the queue per batch of
+   * tool calls; if this process dies, its lease ends and the sweeper publishes the step.
+   */
+  goOn(row: TaskRow): void {
+    const key = `${row.teamId}/${row.id}/${row.epoch}`;
+    this.active.add(key);
+    const work = this.loop(row, this.stopping.signal)
+      .catch((error: unknown) =>
+        this.logger.warn({ error, task: row.id, team: row.teamId }, 'a step failed: the sweeper wakes the task'),
+      )
+      .finally(() => {
+        this.active.delete(key);
+        this.background.delete(work);
+      });
+    this.background.add(work);
+  }
+
+  /** Work under way goes back at once: its lease is released, and another replica goes on. */
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort(new NightshiftError('UNAVAILABLE', 'this process is shutting down'));
+    await Promise.all(this.background);
+  }
+
+  private async loop(first: TaskRow, signal: AbortSignal): Promise<void> {
+    let row: TaskRow | undefined = first;
+    while (row) row = await this.step(row, signal);
   }
 
   /** One step. @returns the row to go on with, or undefined when the task is parked, ended or no longer ours */

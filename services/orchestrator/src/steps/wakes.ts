@@ -3,11 +3,15 @@ import { Bus } from '@nightshift/bus';
 import { crashPoint } from '@nightshift/config';
 import { routes, task } from '@nightshift/contracts';
 import { Logger } from '@nightshift/metrics';
-import { isOpen } from '../outcomes/batch';
+import type { CallDraft } from '../tasks/outcome';
 import type { TaskRow } from '../tasks/task-row';
-import { TaskStore } from '../tasks/task.store';
 import { CallStore } from '../tools/call.store';
 import { PreparedTasks } from './prepared';
+
+/** What publishing a call needs to know of it. */
+export type DueCall = Pick<CallDraft, 'callId' | 'tool' | 'place' | 'wave' | 'state'>;
+
+const coalesceMs = 25;
 
 /**
  * Publishes what an outcome made due, after its commit. Best effort: Postgres says what is due, and the sweeper of any
@@ -15,30 +19,52 @@ import { PreparedTasks } from './prepared';
  */
 @Injectable()
 export class Wakes {
+  private readonly telling = new Map<string, { row: TaskRow }>();
+
   constructor(
     private readonly bus: Bus,
-    private readonly tasks: TaskStore,
     private readonly calls: CallStore,
     private readonly prepared: PreparedTasks,
     private readonly logger: Logger,
   ) {}
 
-  /** @param held the recording process goes on with the task itself: no step is published */
-  async after(row: TaskRow, held = false): Promise<void> {
+  /**
+   * @param held the recording process goes on with the task itself: no step is published
+   * @param calls of the open batch, where the caller has them at hand
+   */
+  async after(row: TaskRow, held = false, calls: readonly DueCall[] = []): Promise<void> {
     crashPoint('orchestrator.recorded');
     this.changed(row);
     try {
       if (row.pending === task.Pending.STEP && !held) await this.step(row);
       if (row.pending === task.Pending.TIMER) this.later(row);
-      if (row.pending === task.Pending.TOOLS) await this.tools(row);
+      if (row.pending === task.Pending.TOOLS) await this.tools(row, calls.length > 0 ? calls : await this.batch(row));
       if (row.pending === task.Pending.COMPACTION) await this.compaction(row);
     } catch (error) {
       this.logger.warn({ error, task: row.id, team: row.teamId }, 'a wake-up was not published: the sweeper will');
     }
   }
 
-  /** Tells readers that there is something new. */
+  /**
+   * Tells readers that there is something new: at most every 25 ms, with the latest number. Readers query, so one message stands for all before it.
+   */
   changed(row: TaskRow): void {
+    const key = `${row.teamId}/${row.id}`;
+    const waiting = this.telling.get(key);
+    if (waiting) {
+      if (row.lastEventSeq > waiting.row.lastEventSeq) waiting.row = row;
+      return;
+    }
+    const told = { row };
+    this.telling.set(key, told);
+    const tell = (): void => {
+      this.telling.delete(key);
+      this.tell(told.row);
+    };
+    setTimeout(tell, coalesceMs).unref();
+  }
+
+  private tell(row: TaskRow): void {
     const message = { taskId: row.id, lastEventSeq: row.lastEventSeq, state: row.state };
     this.bus
       .event(routes.taskChanged, message, { team: row.teamId, messageId: `${row.id}:changed:${row.lastEventSeq}` })
@@ -64,31 +90,30 @@ export class Wakes {
     );
   }
 
-  /** @param again a later publishing of the same calls: each gets a fresh message id, or the server would drop it */
-  async tools(row: TaskRow, again = false): Promise<void> {
-    const { batch } = row.memory;
+  /** Publishes the calls of the current wave again, each under a fresh message id, or the server would drop it. */
+  async toolsAgain(row: TaskRow): Promise<void> {
+    const due = dueCalls(row, await this.batch(row));
+    const ids = due.map(({ callId }) => callId);
+    await this.tools(row, due, await this.calls.published(row.teamId, row.id, ids));
+  }
+
+  private async tools(row: TaskRow, calls: readonly DueCall[], numbers?: ReadonlyMap<string, number>): Promise<void> {
     const { workspace } = (await this.prepared.of(row)).details;
-    if (!batch || !workspace) return;
-    const calls = await this.calls.batch(row.teamId, row.id, batch.seq);
-    const due = calls.filter((call) => call.place === 'runner' && call.wave === batch.wave && call.state === 'intended');
-    const numbers = again
-      ? await this.calls.published(
-          row.teamId,
-          row.id,
-          due.map(({ callId }) => callId),
-        )
-      : undefined;
+    if (!workspace) return;
     await Promise.all(
-      due
-        .filter(isOpen)
-        .map(({ callId, tool }) =>
-          this.bus.command(
-            routes.toolRun,
-            { taskId: row.id, callId, workspaceId: workspace.id, tool, epoch: row.epoch },
-            { team: row.teamId, key: workspace.runner, messageId: `${callId}:${numbers?.get(callId) ?? 0}` },
-          ),
+      dueCalls(row, calls).map(({ callId, tool }) =>
+        this.bus.command(
+          routes.toolRun,
+          { taskId: row.id, callId, workspaceId: workspace.id, tool, epoch: row.epoch },
+          { team: row.teamId, key: workspace.runner, messageId: `${callId}:${numbers?.get(callId) ?? 0}` },
         ),
+      ),
     );
+  }
+
+  private async batch(row: TaskRow): Promise<readonly DueCall[]> {
+    const { batch } = row.memory;
+    return batch ? this.calls.batch(row.teamId, row.id, batch.seq) : [];
   }
 
   async compaction(row: TaskRow): Promise<void> {
@@ -110,4 +135,8 @@ export class Wakes {
       { team: row.teamId, messageId: `${row.passId}:${row.publishCount}` },
     );
   }
+}
+
+function dueCalls(row: TaskRow, calls: readonly DueCall[]): readonly DueCall[] {
+  return calls.filter((call) => call.place === 'runner' && call.wave === row.memory.batch?.wave && call.state === 'intended');
 }

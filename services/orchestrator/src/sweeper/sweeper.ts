@@ -85,7 +85,7 @@ export class Sweeper implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       if (row.pending === task.Pending.STEP) await this.wakes.step(row);
       if (row.pending === task.Pending.COMPACTION) await this.wakes.compaction(row);
-      if (row.pending === task.Pending.TOOLS && !(await this.lost.check(row))) await this.wakes.tools(row, true);
+      if (row.pending === task.Pending.TOOLS && !(await this.lost.check(row))) await this.wakes.toolsAgain(row);
     } catch (error) {
       // NATS is away: the task is overdue again in a moment.
       this.logger.warn({ error, task: row.id, team: row.teamId }, 'an overdue wake-up was not published');

@@ -3,6 +3,7 @@ import type { PoolClient } from '@nightshift/db';
 import { task } from '@nightshift/contracts';
 import { Metrics } from '@nightshift/metrics';
 import { Wakes } from '../steps/wakes';
+import type { DueCall } from '../steps/wakes';
 import { EntryStore } from './entry.store';
 import type { CountDraft, Outcome } from './outcome';
 import { RecordStore } from './record.store';
@@ -36,13 +37,22 @@ export class Committed {
     return keep ? recorded.row : undefined;
   }
 
-  /** Records inside a transaction that holds the row lock; `after` must follow its commit. */
-  recordLocked(client: PoolClient, row: TaskRow, outcome: Outcome): Promise<Recorded | undefined> {
-    return this.store.record(outcome, { row, leased: false, now: Date.now() }, client);
+  /**
+   * Records inside a transaction that holds the row lock; `after` must follow its commit.
+   * @param keep this process goes on with the task if a step is what comes next
+   */
+  recordLocked(client: PoolClient, row: TaskRow, outcome: Outcome, keep = false): Promise<Recorded | undefined> {
+    const goesOn = { ...row, ...outcome.row }.pending === task.Pending.STEP;
+    return this.store.record(outcome, { row, leased: false, keep: keep && goesOn, now: Date.now() }, client);
   }
 
   /** What follows a commit. */
-  async after(outcome: Pick<Outcome, 'counted' | 'observed'>, recorded: Recorded, keep = false): Promise<void> {
+  async after(
+    outcome: Pick<Outcome, 'counted' | 'observed'> & Partial<Pick<Outcome, 'calls'>>,
+    recorded: Recorded,
+    keep = false,
+    calls: readonly DueCall[] = outcome.calls ?? [],
+  ): Promise<void> {
     const { row } = recorded;
     this.count(outcome.counted);
     for (const { metric, value } of outcome.observed ?? []) this.metrics.histogram(metric).observe({}, value);
@@ -52,7 +62,7 @@ export class Committed {
       const seconds = ((row.endedAt ?? row.updatedAt) - row.createdAt) / 1_000;
       this.metrics.histogram('task_duration_seconds').observe({}, seconds);
     }
-    await this.wakes.after(row, keep);
+    await this.wakes.after(row, keep, calls);
   }
 
   count(drafts: readonly CountDraft[]): void {

@@ -4,6 +4,8 @@ export interface Worker {
   readonly owner: string;
   /** How long a lease lasts without a heartbeat, in ms by the database clock. */
   readonly leaseMs: number;
+  /** Tasks this process works on at once. */
+  readonly stepSlots: number;
   /** When the last heartbeat was written, by the clock of this process. */
   beatenAt: number;
 }

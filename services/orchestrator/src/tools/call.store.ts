@@ -8,6 +8,9 @@ import type { JudgedCall } from '../decide/guards';
 import type { BatchCall } from '../outcomes/batch';
 import { isUuid } from '../outcomes/calls';
 import type { CallState } from '../tasks/outcome';
+import type { TaskRow } from '../tasks/task-row';
+import { rowOf, taskColumns } from '../tasks/task-sql';
+import type { TaskRecord } from '../tasks/task-sql';
 
 interface CallRecord extends QueryResultRow {
   call_id: string;
@@ -39,6 +42,20 @@ export interface LedgerCall extends BatchCall {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly changes: JudgedCall['changes'];
+}
+
+export interface Closing {
+  readonly state: CallState;
+  readonly result: transcript.ToolResult;
+  readonly ms: number;
+  readonly runner: string;
+  readonly changes: JudgedCall['changes'];
+}
+
+export interface ClaimedCall {
+  readonly tool: string;
+  readonly argumentsJson: string;
+  readonly row: TaskRow;
 }
 
 /** The effect ledger. Rows are inserted with the outcome that intends them (RecordStore). */
@@ -88,41 +105,69 @@ export class CallStore {
 
   /**
    * Closes a call with its result; the first terminal result wins.
-   * @returns false when it was closed before, or is unknown
+   * @returns all calls of its batch with this one closed; undefined when it was closed before
    */
   async close(
     client: PoolClient,
-    key: { team: string; task: string; call: string },
-    closed: { state: CallState; result: transcript.ToolResult; ms: number; runner: string; changes: JudgedCall['changes'] },
-  ): Promise<boolean> {
-    if (!isUuid(key.call)) return false;
-    const { rowCount } = await client.query({
+    team: string,
+    task: string,
+    call: LedgerCall,
+    closed: Closing,
+  ): Promise<readonly LedgerCall[] | undefined> {
+    const { rows } = await client.query<CallRecord & { closed: boolean }>({
       name: 'close_call',
-      text: `UPDATE tool_calls SET state = $4, result = $5, ms = $6, runner = CASE WHEN $7 = '' THEN runner ELSE $7 END, changes = $8, ended_at = now()
-        WHERE team_id = $1 AND task_id = $2 AND call_id = $3 AND state IN ('intended', 'started')`,
+      text: `WITH closed AS (
+          UPDATE tool_calls SET state = $4, result = $5, ms = $6, runner = CASE WHEN $7 = '' THEN runner ELSE $7 END, changes = $8, ended_at = now()
+          WHERE team_id = $1 AND task_id = $2 AND call_id = $3 AND state IN ('intended', 'started') RETURNING call_id
+        ) SELECT tool_calls.*, tool_calls.call_id IN (SELECT call_id FROM closed) AS closed FROM tool_calls
+        WHERE team_id = $1 AND task_id = $2 AND entry_seq = $9 ORDER BY position`,
       values: [
-        key.team,
-        key.task,
-        key.call,
+        team,
+        task,
+        call.callId,
         closed.state,
         Buffer.from(toBinary(transcript.ToolResultSchema, closed.result)),
         closed.ms,
         closed.runner,
         JSON.stringify(closed.changes),
+        call.entrySeq,
       ],
     });
-    return rowCount === 1;
+    if (!rows.some((row) => row.closed)) return undefined;
+    const { state, result, changes } = closed;
+    // The statement sees its own rows as they were before it.
+    return rows.map((row) => (row.closed ? { ...callOf(row), state, result, changes } : callOf(row)));
   }
 
-  /** Marks a call as started by a runner. @returns false when it is closed or was never intended */
-  async start(client: PoolClient, team: string, task: string, call: string, runner: string): Promise<boolean> {
-    const { rowCount } = await client.query({
-      name: 'start_call',
-      text: `UPDATE tool_calls SET state = 'started', runner = $4, started_at = COALESCE(started_at, now())
-        WHERE team_id = $1 AND task_id = $2 AND call_id = $3 AND state IN ('intended', 'started')`,
+  /**
+   * Marks a call as started by a runner, and says so to readers; the last check before an effect. Locks the task's row:
+   * a cancel that committed first is seen, one that comes later stops the runner by its signal.
+   * @returns undefined when the call is closed or unknown, or its task was stopped
+   */
+  async claim(team: string, task: string, call: string, runner: string): Promise<ClaimedCall | undefined> {
+    if (!isUuid(task) || !isUuid(call)) return undefined;
+    const { rows } = await this.pool.query<TaskRecord & { tool: string; arguments_json: string }>({
+      name: 'claim_call',
+      text: `WITH locked AS (
+          SELECT id FROM tasks WHERE team_id = $1 AND id = $2 AND state NOT IN (5, 6, 7, 8) FOR UPDATE
+        ), started AS (
+          UPDATE tool_calls SET state = 'started', runner = $4, started_at = COALESCE(started_at, now())
+          FROM locked WHERE team_id = $1 AND task_id = $2 AND call_id = $3 AND state IN ('intended', 'started')
+          RETURNING call_id, tool, arguments_json, started_at = now()::timestamptz(3) AS fresh
+        ), event AS (
+          UPDATE tasks SET last_event_seq = last_event_seq + CASE WHEN started.fresh THEN 1 ELSE 0 END
+          FROM started WHERE team_id = $1 AND id = $2
+          RETURNING ${taskColumns}, started.call_id, started.tool, started.arguments_json, started.fresh
+        ), told AS (
+          INSERT INTO task_events (team_id, task_id, seq, kind, data_json)
+          SELECT $1, $2, last_event_seq, 'tool_started',
+            json_build_object('callId', call_id, 'tool', tool, 'runner', $4::text, 'arguments', left(arguments_json, 2000))::text
+          FROM event WHERE fresh
+        ) SELECT * FROM event`,
       values: [team, task, call, runner],
     });
-    return rowCount === 1;
+    const found = rows[0];
+    return found && { tool: found.tool, argumentsJson: found.arguments_json, row: rowOf(found) };
   }
 
   /** Numbers the publishing of calls, so that each has a fresh message id. */

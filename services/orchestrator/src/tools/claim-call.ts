@@ -1,9 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
 import { task, tool } from '@nightshift/contracts';
-import { Pool, transaction } from '@nightshift/db';
-import { EventStore } from '../events/event.store';
-import { isOpen } from '../outcomes/batch';
 import { resultBounds } from '../steps/context';
 import { PreparedTasks } from '../steps/prepared';
 import { Wakes } from '../steps/wakes';
@@ -17,52 +14,39 @@ type Reply = MessageInitShape<typeof tool.ClaimReplySchema>;
 @Injectable()
 export class ClaimCall {
   constructor(
-    private readonly pool: Pool,
     private readonly tasks: TaskStore,
     private readonly calls: CallStore,
     private readonly files: FileStore,
     private readonly prepared: PreparedTasks,
-    private readonly events: EventStore,
     private readonly wakes: Wakes,
   ) {}
 
   async claim(team: string, request: tool.ClaimRequest): Promise<Reply> {
-    const call = await this.calls.find(team, request.taskId, request.callId);
-    if (!call || !isOpen(call)) return { granted: false, reason: 'closed' };
-    const granted = await transaction(this.pool, async (client) => {
-      // Under the row lock: a cancel that commits first is seen, one that comes later stops the runner by its signal.
-      const row = await this.tasks.lock(client, team, request.taskId);
-      if (!row || row.state === task.TaskState.CANCELLING || row.state === task.TaskState.CANCELLED) return undefined;
-      if (!(await this.calls.start(client, team, row.id, call.callId, request.runner))) return undefined;
-      if (call.state === 'started') return row;
-      const data = {
-        callId: call.callId,
-        tool: call.tool,
-        runner: request.runner,
-        arguments: call.argumentsJson.slice(0, 2_000),
-      };
-      return { ...row, lastEventSeq: await this.events.append(row, [{ kind: 'tool_started', data }], client) };
-    });
-    if (!granted) return { granted: false, reason: 'cancelled' };
-    this.wakes.changed(granted);
-    const [{ details }, seen] = await Promise.all([this.prepared.of(granted), this.files.seen(team, granted.id)]);
-    const bounds = resultBounds(granted);
+    const claimed = await this.calls.claim(team, request.taskId, request.callId, request.runner);
+    if (!claimed) return this.refusal(team, request);
+    const { row } = claimed;
+    this.wakes.changed(row);
+    const [{ details }, seen] = await Promise.all([this.prepared.of(row), this.files.seen(team, row.id)]);
+    const bounds = resultBounds(row);
+    const { tools } = details.options;
     return {
       granted: true,
       reason: 'granted',
-      tool: call.tool,
-      argumentsJson: call.argumentsJson,
+      tool: claimed.tool,
+      argumentsJson: claimed.argumentsJson,
       workspaceId: details.workspace?.id ?? '',
       spillChars: bounds.spill,
       readChars: bounds.read,
-      policy: {
-        ...details.options.tools,
-        allowedHosts: [...details.options.tools.allowedHosts],
-        environmentAllow: [...details.options.tools.environmentAllow],
-      },
+      policy: { ...tools, allowedHosts: [...tools.allowedHosts], environmentAllow: [...tools.environmentAllow] },
       seen: [...seen],
-      generation: granted.generation,
-      rootId: granted.rootId,
+      generation: row.generation,
+      rootId: row.rootId,
     };
+  }
+
+  private async refusal(team: string, request: tool.ClaimRequest): Promise<Reply> {
+    const row = await this.tasks.find(team, request.taskId);
+    const stopped = row?.state === task.TaskState.CANCELLING || row?.state === task.TaskState.CANCELLED;
+    return { granted: false, reason: stopped ? 'cancelled' : 'closed' };
   }
 }

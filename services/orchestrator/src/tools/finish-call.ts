@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
-import { tool, transcript } from '@nightshift/contracts';
+import { task, tool, transcript } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
 import { Metrics } from '@nightshift/metrics';
 import { EventStore } from '../events/event.store';
@@ -8,6 +8,7 @@ import { textResult } from '../outcomes/calls';
 import { callStateOf, closedCall, foldBatch } from '../outcomes/close-batch';
 import { resultBounds } from '../steps/context';
 import { estimate } from '../outcomes/estimate';
+import { StepRunner } from '../steps/step-runner';
 import { Wakes } from '../steps/wakes';
 import { Committed, ended } from '../tasks/committed';
 import { both, nothing } from '../tasks/outcome';
@@ -16,12 +17,14 @@ import type { Recorded } from '../tasks/record.store';
 import type { TaskRow } from '../tasks/task-row';
 import { TaskStore } from '../tasks/task.store';
 import { CallStore } from './call.store';
+import type { LedgerCall } from './call.store';
 import { FileStore } from './file.store';
 
 interface Done {
   readonly outcome: Pick<Outcome, 'counted'>;
   readonly recorded?: Recorded;
   readonly row: TaskRow;
+  readonly calls?: readonly LedgerCall[];
 }
 
 /**
@@ -39,12 +42,14 @@ export class FinishCall {
     private readonly events: EventStore,
     private readonly committed: Committed,
     private readonly wakes: Wakes,
+    private readonly steps: StepRunner,
     private readonly metrics: Metrics,
   ) {}
 
   async finish(team: string, finished: tool.Finished): Promise<void> {
     // Read before the transaction: a second connection inside of it could wait for ever for a full pool.
     const known = await this.calls.find(team, finished.taskId, finished.callId);
+    const goesOn = this.steps.hasRoom;
     const done = await transaction(this.pool, async (client): Promise<Done | undefined> => {
       const row = known && (await this.tasks.lock(client, team, finished.taskId));
       if (!row) return undefined;
@@ -55,15 +60,14 @@ export class FinishCall {
         after: afterSha256,
       }));
       const state = callStateOf(result);
-      const key = { team, task: row.id, call: known.callId };
-      if (!(await this.calls.close(client, key, { state, result, ms: finished.ms, runner: finished.runner, changes })))
-        return undefined;
+      const closing = { state, result, ms: finished.ms, runner: finished.runner, changes };
+      const calls = await this.calls.close(client, team, row.id, known, closing);
+      if (!calls) return undefined;
       await this.files.note(client, team, row.id, finished);
       const closed = closedCall(known, result, finished.ms);
       const batch = row.memory.batch;
       // A task that has ended takes no more events; the ledger keeps what really happened.
       if (!batch || batch.seq !== known.entrySeq || ended(row.state)) return { outcome: closed, row };
-      const calls = await this.calls.batch(team, row.id, batch.seq, client);
       const folded = foldBatch({
         row,
         calls,
@@ -76,14 +80,20 @@ export class FinishCall {
         return { outcome: closed, row: { ...row, lastEventSeq } };
       }
       const outcome = both({ ...nothing, ...closed }, folded);
-      const recorded = await this.committed.recordLocked(client, row, outcome);
-      return { outcome, recorded, row: recorded?.row ?? row };
+      const recorded = await this.committed.recordLocked(client, row, outcome, goesOn);
+      return { outcome, recorded, row: recorded?.row ?? row, calls };
     });
     if (!done) {
       this.metrics.counter('task_fenced').inc();
       return;
     }
-    if (done.recorded) return this.committed.after(done.outcome, done.recorded);
+    if (done.recorded) {
+      const { recorded } = done;
+      const held = goesOn && recorded.row.pending === task.Pending.STEP;
+      await this.committed.after(done.outcome, recorded, held, done.calls);
+      if (held) this.steps.goOn(recorded.row);
+      return;
+    }
     this.committed.count(done.outcome.counted);
     this.wakes.changed(done.row);
   }
