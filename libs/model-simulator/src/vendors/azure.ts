@@ -7,6 +7,8 @@ const DAY_SECONDS = 86_400;
 /** OpenAI's texts for the request itself, Azure's own for limits; the code of a limit is its status as text. */
 export const azure: Vendor = {
   ...openai,
+  // A chunk without choices comes first, so a client must not take "a chunk arrived" for content.
+  preamble: `data: ${JSON.stringify({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }] })}\n\n`,
   refuse: (problem, context) => {
     const limit = (seconds: number): string =>
       `Requests to the ChatCompletions_Create Operation under Azure OpenAI API version 2024-10-21 have exceeded token rate limit of your current OpenAI S0 pricing tier. Please retry after ${seconds} seconds.`;

@@ -4,6 +4,7 @@ import type { Vendor } from './vendor';
 /** DeepSeek: OpenAI's texts, its own codes; the cap on the output is named as a range. */
 export const deepseek: Vendor = {
   ...openai,
+  preamble: ': keep-alive\n\n',
   usage: { inStream: 'asked', excludesReasoning: false, cached: 'hit_miss' },
   history: 'deepseek',
   refuse: (problem, context) => {

@@ -5,6 +5,7 @@ import type { Vendor } from './vendor';
 /** LM Studio: the loaded window stands in the text, and errors may come inside a 200. */
 export const lmstudio: Vendor = {
   ...vllm,
+  errorEvent: 'error',
   history: 'lenient',
   reservesOutput: false,
   refuse: (problem, context) => {

@@ -68,6 +68,7 @@ function tell(problem: Problem, context: VendorContext): Told {
 /** OpenRouter: numeric codes, the upstream's own text in metadata; an error in a stream is a chunk with a finish reason. */
 export const openrouter: Vendor = {
   ...openai,
+  preamble: ': OPENROUTER PROCESSING\n\n',
   capsOutput: false,
   usage: { inStream: 'finish', excludesReasoning: false, cached: 'details', extra: 'cost' },
   refuse: (problem, context): WireError => {

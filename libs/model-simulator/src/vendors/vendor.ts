@@ -37,6 +37,10 @@ export interface Vendor {
   readonly needsKey: boolean;
   /** A prompt above the window is cut without a word unless the request forbids it. */
   readonly truncates?: boolean;
+  /** What a chat stream begins with before its first real chunk: comments, filter results. */
+  readonly preamble?: string;
+  /** Name of the event of an in-stream error in a chat stream; usually none. */
+  readonly errorEvent?: string;
   /** An overflow is told inside the stream, after status 200. */
   readonly refusesInStream?: boolean;
 }

@@ -10,6 +10,6 @@ export const openAiChatFormat: Format = {
   read: readOpenAiChat,
   frames: openAiChatFrames,
   body: openAiChatBody,
-  errorFrame: (error) => sse(error),
+  errorFrame: (error, { vendor }) => sse(error, vendor.errorEvent),
   emptyFrames: openAiChatEmptyFrames,
 };

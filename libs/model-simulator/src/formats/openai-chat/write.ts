@@ -56,7 +56,7 @@ export function openAiChatFrames(answer: Answer, context: WriteContext): Frame[]
   const { spec, vendor, request } = context;
   const style = vendor.usage;
   const chunk = chunkMaker(answer, context);
-  const frames: Frame[] = [chunk('open', { role: 'assistant', content: '', refusal: null })];
+  const frames = openAiChatEmptyFrames(answer, context);
   let callIndex = -1;
   for (const block of answer.blocks) {
     if (block.type === 'reasoning')
@@ -129,5 +129,7 @@ function chunkMaker(answer: Answer, context: WriteContext): Chunk {
 }
 
 export function openAiChatEmptyFrames(answer: Answer, context: WriteContext): Frame[] {
-  return [chunkMaker(answer, context)('open', { role: 'assistant', content: '', refusal: null })];
+  const { preamble } = context.vendor;
+  const first: Frame[] = preamble === undefined ? [] : [{ kind: 'open', wire: preamble }];
+  return [...first, chunkMaker(answer, context)('open', { role: 'assistant', content: '', refusal: null })];
 }
