@@ -2,7 +2,7 @@ import { head } from '../text/cut';
 import { estimateText } from '../measure/text-estimate';
 import { estimateView } from '../measure/estimate';
 import type { Summarizer } from '../ladder/ports';
-import { answerOf, inputRoom } from './summary';
+import { answerOf, inputRoom, isFinal } from './summary';
 import type { SummaryJob } from './summary';
 import { chunkPrompt, promptView, reducePrompt } from './summary-prompt';
 import { chunksOf } from './summary-text';
@@ -122,7 +122,7 @@ async function mapParts(job: SummaryJob, plan: ChunkPlan, budget: number, maxOut
         candidates: [plan.summarizer],
       } as const;
       // A part that nobody read must not be hidden: one more try each, then the summary as a whole has failed.
-      for (let attempt = 1; attempt <= 2; attempt++) {
+      for (let attempt = 1; attempt <= 2 && fault === undefined; attempt++) {
         calls++;
         const answer = await answerOf(job, { ...call, attempt });
         if ('text' in answer) {
@@ -130,7 +130,7 @@ async function mapParts(job: SummaryJob, plan: ChunkPlan, budget: number, maxOut
           notes[i] = head(answer.text, budget * 5);
           break;
         }
-        if (attempt === 2) fault = `part ${i + 1} of ${plan.chunks.length}: ${answer.fault}`;
+        if (attempt === 2 || isFinal(answer.fault)) fault = `part ${i + 1} of ${plan.chunks.length}: ${answer.fault}`;
       }
     }
   };

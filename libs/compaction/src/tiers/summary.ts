@@ -85,9 +85,13 @@ class Summary {
     const { beforeRaw, scale } = this.job.plan;
     // Images that became text make it smaller still.
     const tokens = Math.ceil((beforeRaw + estimateText(instruction)) * scale);
-    const maxOutput = this.outputTokens(1);
-    const candidates = holding(this.job.plan.input.summarizers, tokens, maxOutput);
-    if (candidates.length > 0) return this.ask({ kind: 'append', attempt: 1, view, tokens, maxOutput, candidates });
+    // Less room to think is better than reading the transcript in parts, which no prompt cache serves.
+    const candidates = holding(this.job.plan.input.summarizers, tokens, this.leastOutput());
+    if (candidates.length > 0) {
+      const room = Math.min(...candidates.map((one) => outputRoom(one, tokens)));
+      const maxOutput = Math.min(this.outputTokens(1), room);
+      return this.ask({ kind: 'append', attempt: 1, view, tokens, maxOutput, candidates });
+    }
     return this.reduced();
   }
 
@@ -150,6 +154,11 @@ class Summary {
     return Math.min(wanted, ...caps);
   }
 
+  /** The summary with a third more, since models overshoot, and a little room to think. */
+  private leastOutput(): number {
+    return Math.min(this.outputTokens(1), Math.ceil(this.job.plan.budgets.summary * 1.3) + 512);
+  }
+
   private written(text: string, reason: string): SummaryResult {
     const summary = fitSections(text.trim(), this.job.budget - 16);
     return { outcome: 'written', summary, calls: this.calls, prefixBreak: this.prefixBreak, reason };
@@ -203,7 +212,7 @@ export async function answerOf(
 const outOfTime = 'the time of this pass is used up';
 
 /** Asking again would end the same way. */
-function isFinal(fault: string): boolean {
+export function isFinal(fault: string): boolean {
   return fault.startsWith(outOfTime) || /^(PROVIDER_QUOTA|PROVIDER_AUTH|PERMISSION_DENIED|UNAUTHENTICATED)/.test(fault);
 }
 
@@ -217,6 +226,11 @@ export function inputRoom(summarizer: Summarizer, maxOutput: number): number {
   const output = summarizer.outputMax > 0 ? Math.min(maxOutput, summarizer.outputMax) : maxOutput;
   const room = Math.min(summarizer.window - output, summarizer.inputMax > 0 ? summarizer.inputMax : Number.POSITIVE_INFINITY);
   return room - Math.max(1_024, Math.floor(room / 50));
+}
+
+/** Output tokens that are left beside an input, with the same margin. */
+function outputRoom(summarizer: Summarizer, tokens: number): number {
+  return summarizer.window - tokens - Math.max(1_024, Math.floor(tokens / 50));
 }
 
 /** The view with images named instead of shown; the same object when there are none. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
 import type { BusContext } from '@nightshift/bus';
@@ -44,6 +45,8 @@ export class RunPass {
     this.metrics.gauge('compaction_running').inc();
     try {
       const signal = AbortSignal.any([ctx.signal, stop.signal]);
+      // Every request in flight listens: sixteen of the store, three of the gateway.
+      setMaxListeners(64, signal);
       await this.claimAndRun(request, ctx, signal);
     } finally {
       this.metrics.gauge('compaction_running').inc({}, -1);
