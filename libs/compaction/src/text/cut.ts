@@ -18,7 +18,8 @@ export function cutPosition(text: string, at: number): number {
     if (index > offset) break;
     edge = index;
   }
-  if (edge > 0) return from + edge;
+  // At the start of the text that is the edge of its first grapheme; elsewhere the window began inside a longer one.
+  if (edge > 0 || from === 0) return from + edge;
   return isLowSurrogate(text, at) ? at - 1 : at;
 }
 
