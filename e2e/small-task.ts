@@ -17,12 +17,14 @@ export interface SmallTask {
   /** Fault rules of the primary model. */
   faults?: object[];
   latency?: object;
+  /** How the models answer a request for a summary: `refusing`, `empty`, … (the simulator's `summaries` script). */
+  summaries?: string;
 }
 
 /** A stack whose models run the `quick` script: so many real tool calls, then the criteria and finish. */
 export function startSmallStack(task: SmallTask, options: StackOptions = {}): Promise<RunningStack> {
   const script = {
-    name: 'quick',
+    ...(task.summaries ? { name: 'summaries', kind: task.summaries, otherwise: 'quick' } : { name: 'quick' }),
     calls: task.calls,
     tools: task.tools ?? '',
     chars: task.chars ?? 200,
