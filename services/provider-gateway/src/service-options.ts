@@ -11,9 +11,10 @@ import { vendors } from './vendors/rows';
 
 /**
  * Everything the process is built from.
+ * @param write takes the log lines; standard output unless given
  * @throws NightshiftError INVALID_ARGUMENT with the faults of settings, file and keys together
  */
-export function serviceOptions(environment?: Environment): ServiceOptions {
+export function serviceOptions(environment?: Environment, write?: (line: string) => void): ServiceOptions {
   const faults: string[] = [];
   const gather = <T>(read: () => T): T | undefined => {
     try {
@@ -41,6 +42,7 @@ export function serviceOptions(environment?: Environment): ServiceOptions {
     level: config.LOG_LEVEL,
     instance: config.INSTANCE_ID,
     secrets: [...secretValues(settings, config), ...catalog.secrets],
+    ...(write ? { write } : {}),
   });
   return {
     service: 'provider-gateway',

@@ -8,6 +8,7 @@ import { callKeyOf, keyText, type CallKey } from '../ledger/call-key';
 import type { CallStore } from '../ledger/call.store';
 import type { StoppedTasks, StopHandle } from '../stop/stopped-tasks';
 import { DeltaPublisher } from './delta-publisher';
+import { tracedCall, type Terminal } from './traced-call';
 
 export interface Caller {
   team: string;
@@ -160,7 +161,8 @@ export class CallDesk {
     const deltas = request.live
       ? new DeltaPublisher({ taskId: request.taskId, epoch: request.epoch }, (delta) => this.hooks.live(key.team, delta))
       : undefined;
-    const last = await this.follow(complete(request, { team: key.team, signal, deadlineMs: caller.deadlineMs }, deps), deltas);
+    const context = { team: key.team, signal, deadlineMs: caller.deadlineMs };
+    const last = await tracedCall(request, () => this.follow(complete(request, context, deps), deltas));
     crashPoint('gateway-before-answer-stored');
     if (last.kind === 'finished') {
       await this.store.finish(key, unwritten, last.reply);
@@ -170,11 +172,8 @@ export class CallDesk {
     throw signal.aborted ? NightshiftError.from(signal.reason) : last.error;
   }
 
-  private async follow(
-    events: AsyncIterable<GatewayEvent>,
-    deltas: DeltaPublisher | undefined,
-  ): Promise<Extract<GatewayEvent, { kind: 'finished' | 'failed' }>> {
-    let terminal: Extract<GatewayEvent, { kind: 'finished' | 'failed' }> | undefined;
+  private async follow(events: AsyncIterable<GatewayEvent>, deltas: DeltaPublisher | undefined): Promise<Terminal> {
+    let terminal: Terminal | undefined;
     try {
       for await (const event of events) {
         if (event.kind === 'finished' || event.kind === 'failed') terminal = event;

@@ -23,7 +23,8 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseInstant(text: string, now: number): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT|^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return undefined;
-  const at = Date.parse(text);
+  // The asctime form carries no zone and means UTC; Date.parse would read it as local time.
+  const at = Date.parse(/^[A-Z][a-z]{2} [A-Z]/.test(text) ? `${text} GMT` : text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 

@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { fromMs, llm, transcript } from '@nightshift/contracts';
+import type { Classified } from '../classify/classify';
 import { silentTruncation } from '../usage/silent-truncation';
 import type { AttemptResult } from './attempt';
 import type { Fit } from './fit';
@@ -66,10 +67,10 @@ export function attemptOf(
   number: number,
   request: llm.CompleteRequest,
   result: AttemptResult,
+  failure: Classified | undefined,
   state: { why: string; waitMs: number },
   deps: GatewayDeps,
 ): llm.Attempt {
-  const { failure } = result;
   return create(llm.AttemptSchema, {
     id: deps.newId(),
     number,
@@ -79,7 +80,7 @@ export function attemptOf(
     outcome: failure?.class ?? 'ok',
     errorClass: failure?.class ?? '',
     errorCode: failure ? failure.code || failure.type : '',
-    message: failure ? deps.catalog.scrub(failure.message).slice(0, 2_000) : '',
+    message: failure ? failure.message.slice(0, 2_000) : '',
     startedAtMs: fromMs(result.startedAt),
     endedAtMs: fromMs(result.endedAt),
     usage: result.usage,

@@ -76,11 +76,11 @@ export async function* tryCandidate(
       } finally {
         release();
       }
-      const { failure } = result;
+      const failure = result.failure && withoutSecrets(result.failure, deps.catalog.scrub);
       reported = true;
       deps.breakers.report(permit, failure ? { kind: 'failed', failure } : { kind: 'ok' });
       if (!failure) flagTruncation(result, request, fit, turn, call, deps);
-      const attempt = attemptOf(turn, number, request, result, state, deps);
+      const attempt = attemptOf(turn, number, request, result, failure, state, deps);
       progress.attempts.push(attempt);
       deps.counters.attempt(attempt, failure, result.firstContentAt ? result.firstContentAt - result.startedAt : 0);
       await deps.attemptEnded(attempt);
@@ -117,6 +117,11 @@ export async function* tryCandidate(
       if (!reported) deps.breakers.giveBack(permit);
     }
   }
+}
+
+/** Providers quote the credential they refuse; from here on nobody sees it: not the ledger, the registry or the caller. */
+function withoutSecrets(failure: Classified, scrub: (text: string) => string): Classified {
+  return { ...failure, message: scrub(failure.message), code: scrub(failure.code), type: scrub(failure.type) };
 }
 
 function firstTry(turn: Turn, maxOutput: number): TryState {

@@ -19,13 +19,26 @@ export type Claim =
 
 // Both hot statements take any number of calls, so that concurrent ones share a round trip and a commit.
 const claimSql = `
+  WITH k AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $7::text[], $8::text[])
+      AS k(team, task, epoch, purpose, hash, provider, model)
+  ), stale AS (
+    SELECT c.* FROM llm_calls c JOIN k ON (c.team_id, c.task_id, c.epoch, c.purpose, c.request_hash) = (k.team, k.task, k.epoch, k.purpose, k.hash)
+    WHERE c.state = 'running' AND c.lease_until < now() FOR UPDATE OF c
+  ), lost AS (
+    INSERT INTO llm_attempts (team_id, task_id, epoch, purpose, request_hash, number, id, provider, model, endpoint, outcome, message, started_at, ended_at)
+    SELECT team_id, task_id, epoch, purpose, request_hash, attempts + 1, gen_random_uuid(), provider, model, '', 'lost',
+           'the gateway process ended during the call', started_at, now()
+    FROM stale ON CONFLICT DO NOTHING
+  )
   INSERT INTO llm_calls AS c (team_id, task_id, epoch, purpose, request_hash, state, owner, lease_until, provider, model)
   SELECT k.team, k.task, k.epoch, k.purpose, k.hash, 'running', $6, now() + interval '${leaseSeconds} seconds', k.provider, k.model
-  FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $7::text[], $8::text[])
-    AS k(team, task, epoch, purpose, hash, provider, model)
+  -- The count makes this wait for the rows of dead processes to be read before they are overwritten here.
+  FROM k CROSS JOIN (SELECT count(*) FROM stale) AS read_first
   ON CONFLICT (team_id, task_id, epoch, purpose, request_hash) DO UPDATE
     SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until, provider = excluded.provider,
-        model = excluded.model, started_at = now(), ended_at = NULL, answer = NULL
+        model = excluded.model, started_at = now(), ended_at = NULL, answer = NULL,
+        attempts = c.attempts + CASE WHEN c.state = 'running' THEN 1 ELSE 0 END
     WHERE c.state IN ('failed', 'lost') OR (c.state = 'finished' AND c.answer IS NULL)
        OR (c.state = 'running' AND (c.lease_until < now() OR c.owner = excluded.owner))
   RETURNING c.team_id, c.task_id, c.epoch, c.purpose, c.request_hash, c.attempts`;
