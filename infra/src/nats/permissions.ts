@@ -53,6 +53,8 @@ function publishOf(route: Route, service: ServiceName): string[] {
       return sends ? [...streamApi(stream), ...ephemeralApi(stream)] : [];
     case 'command': {
       const own = route.owner === service ? durableApi(stream, route.key === 'none' ? consumerName(service) : '*') : [];
+      // What the server has given up is read out of the stream and put away.
+      if (route.owner === service) own.push(`$JS.API.STREAM.MSG.GET.${stream}`, `$JS.API.STREAM.MSG.DELETE.${stream}`);
       // Senders make sure that the owner's durable exists (a queue may be filled before its first worker starts) and read its depth.
       const sent = sends ? [withKey(route), ...provisionApi(stream, route.key === 'none' ? consumerName(route.owner) : '*')] : [];
       const keyed =
@@ -68,7 +70,9 @@ function subscribeOf(route: Route, service: ServiceName): string[] {
   if (route.delivery === 'request' && has(route.answeredBy, service))
     return [withKey(route), ...(route.long ? [keepAliveSubject(service, '*')] : [])];
   if (route.delivery === 'live' && has(route.senders, service)) return [withKey(route)];
-  return [];
+  const durable =
+    (route.delivery === 'command' && route.owner === service) || (route.delivery === 'event' && has(route.senders, service));
+  return durable ? [`$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streamName(route)}.*`] : [];
 }
 
 function bucketApi(stream: string, subjects: string): { read: string[]; write: string[] } {

@@ -5,7 +5,7 @@ import { Bus, startService, type RunningService, type ServiceOptions } from '../
 import { createLogger, createMetrics } from '@nightshift/metrics';
 
 /** Heartbeats every 100 ms, silence after 400 ms: the real ratio, faster. */
-export const fastTimings = { heartbeatMs: 100, silenceMs: 400 };
+export const fastTimings = { heartbeatMs: 100, silenceMs: 400, scanMs: 300 };
 
 @Module({})
 class HandlersModule {}

@@ -127,8 +127,9 @@ export class Bus {
     return this.publish(route, init, options.team, options.messageId);
   }
 
-  /** Fire and forget, without any guarantee. */
+  /** Fire and forget, without any guarantee: while the server is away it is dropped, not kept in memory. */
   live<I extends DescMessage>(route: LiveRoute<I>, init: MessageInitShape<I>, options: LiveOptions): void {
+    if (this.fault() !== undefined) return;
     this.connection.publish(subject(route, `${checkTeam(options.team)}.${options.task}`), encodeBody(route.input, init), {
       headers: outgoingHeaders({ team: options.team }),
     });

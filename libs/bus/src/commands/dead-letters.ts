@@ -1,24 +1,35 @@
+import type { MsgHdrs } from 'nats';
 import { headerNames, routes, type Route } from '@nightshift/contracts';
 import type { Bus } from '../bus';
 import { systemTeam } from '../context';
 import { header, headerRecord } from '../wire/headers';
-import type { Delivered } from './delivered';
+
+/** A message that is about to be put away: a delivery, or one taken from its stream. */
+export interface Letter {
+  readonly stream: string;
+  readonly consumer: string;
+  readonly streamSeq: number;
+  readonly delivery: number;
+  readonly subject: string;
+  readonly body: Uint8Array;
+  readonly headers: MsgHdrs | undefined;
+}
 
 /** Puts a message away in its owner's database. Stream sequence and consumer make a repetition the same row. */
-export async function putDeadLetter(bus: Bus, route: Route, message: Delivered, reason: string): Promise<void> {
+export async function putDeadLetter(bus: Bus, route: Route, letter: Letter, reason: string): Promise<void> {
   await bus.request(
     routes.deadletterPut,
     {
-      stream: message.stream,
-      consumer: message.consumer,
-      streamSeq: message.streamSeq,
-      subject: message.subject,
-      body: message.body,
-      headers: headerRecord(message.headers),
+      stream: letter.stream,
+      consumer: letter.consumer,
+      streamSeq: letter.streamSeq,
+      subject: letter.subject,
+      body: letter.body,
+      headers: headerRecord(letter.headers),
       reason,
-      deliveries: message.delivery,
+      deliveries: letter.delivery,
       route: route.name,
     },
-    { team: header(message.headers, headerNames.team) ?? systemTeam },
+    { team: header(letter.headers, headerNames.team) ?? systemTeam },
   );
 }

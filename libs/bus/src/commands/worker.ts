@@ -10,8 +10,9 @@ import { deliveryLimit, maxDeliver, type StreamRoute } from '../topology/plan';
 import { decodeBody } from '../wire/bodies';
 import { checkTeam, header } from '../wire/headers';
 import { closeDelivery, openDelivery, type DeliveryFacts } from './ack-policy';
-import { putDeadLetter } from './dead-letters';
+import { putDeadLetter, type Letter } from './dead-letters';
 import type { Delivered } from './delivered';
+import { ExhaustedWatch } from './exhausted';
 import { PullLoop, type PullSource } from './pull-loop';
 import { Uncounted } from './uncounted';
 
@@ -26,8 +27,14 @@ export interface WorkerOptions {
   onDeadLetter?: (message: MessageShape<DescMessage>, context: BusContext, reason: string) => Promise<void>;
 }
 
+interface Readable {
+  input: MessageShape<DescMessage>;
+  context: BusContext;
+}
+
 type Outcome = 'ack' | 'fenced' | 'nak' | 'nak_uncounted' | 'held' | 'dead_letter' | 'drained';
 
+const defaultScanMs = 60_000;
 /** Messages sent back by a drain come to another replica soon. */
 const drainDelayMs = 100;
 
@@ -36,6 +43,7 @@ export class Worker {
   private readonly slots: Slots;
   private readonly loop: PullLoop;
   private readonly uncounted: Uncounted;
+  private readonly exhausted: ExhaustedWatch;
   private readonly running = new Map<Delivered, AbortController>();
   private draining = false;
 
@@ -46,6 +54,14 @@ export class Worker {
     this.slots = new Slots(options.concurrency, 0, () => this.loop.pull());
     this.uncounted = new Uncounted(bus);
     const { route } = options;
+    // Before the first pull: that is when the server speaks.
+    this.exhausted = new ExhaustedWatch(bus, {
+      source: options.source,
+      service: bus.settings.service,
+      ownStream: route.delivery === 'command' && route.key === 'none',
+      scanMs: bus.timings.scanMs ?? defaultScanMs,
+      bury: (letter) => this.buryExhausted(letter),
+    });
     const gauge = this.metrics.gauge('bus_handlers_running');
     this.metrics.onScrape(() => gauge.set({ route: route.name }, this.slots.running));
     this.loop = new PullLoop(bus.connection, inboxPrefix(bus.settings.service), options.source, {
@@ -81,6 +97,7 @@ export class Worker {
   /** Pulls nothing more; what is under way goes back at once. */
   async stopPulling(): Promise<void> {
     this.draining = true;
+    this.exhausted.stop();
     await this.loop.stop();
   }
 
@@ -146,17 +163,12 @@ export class Worker {
       maxDeliver,
       ackWaitMs: this.bus.settings.ackWaitMs,
     };
-    let input: MessageShape<DescMessage>;
-    let context: BusContext;
-    try {
-      context = this.context(message, signal);
-      input = decodeBody(route.input, message.body);
-    } catch (error) {
-      // Nobody can ever read it: no second try.
-      return this.bury(message, undefined, undefined, NightshiftError.from(error).message);
-    }
+    const readable = this.read(message, signal);
+    // Nobody can ever read it: no second try.
+    if (readable === undefined) return this.bury(message, undefined, `expected a team and a ${route.input.typeName}`);
+    const { input, context } = readable;
     const opening = openDelivery(facts);
-    if (opening.do === 'deadLetter') return this.bury(message, input, context, opening.reason);
+    if (opening.do === 'deadLetter') return this.bury(message, readable, opening.reason);
     for (;;) {
       const fault = await this.handle(input, context, message);
       const closing = this.draining && fault !== undefined && signal.aborted ? undefined : closeDelivery(fault, facts);
@@ -204,21 +216,39 @@ export class Worker {
   }
 
   /** Stored, then its owner told, then off the queue: a crash in between repeats the put, which is the same row. */
-  private async bury(
-    message: Delivered,
-    input: MessageShape<DescMessage> | undefined,
-    context: BusContext | undefined,
-    reason: string,
-  ): Promise<void> {
+  private async bury(message: Delivered, readable: Readable | undefined, reason: string): Promise<void> {
     await putDeadLetter(this.bus, this.options.route, message, reason);
-    if (input !== undefined && context !== undefined) await this.options.onDeadLetter?.(input, context, reason);
+    if (readable !== undefined) await this.options.onDeadLetter?.(readable.input, readable.context, reason);
     message.term();
-    this.metrics.counter('bus_dead_letters').inc({ route: this.routeName });
-    this.count('dead_letter');
-    this.bus.logger.error({ route: this.routeName, reason, delivery: message.delivery }, 'dead letter');
+    this.buried(message, reason);
   }
 
-  private context(message: Delivered, signal: AbortSignal): BusContext {
+  private async buryExhausted(letter: Letter): Promise<void> {
+    const { route, onDeadLetter } = this.options;
+    const reason = 'the server has given up: every delivery ended without an answer';
+    await putDeadLetter(this.bus, route, letter, reason);
+    const readable = this.read(letter, new AbortController().signal);
+    if (readable !== undefined) await onDeadLetter?.(readable.input, readable.context, reason);
+    this.buried(letter, reason);
+  }
+
+  private buried(letter: Letter, reason: string): void {
+    this.metrics.counter('bus_dead_letters').inc({ route: this.routeName });
+    this.count('dead_letter');
+    this.bus.logger.error({ route: this.routeName, reason, delivery: letter.delivery }, 'dead letter');
+  }
+
+  /** undefined: without a team, or not the message that the route carries. */
+  private read(letter: Letter, signal: AbortSignal): Readable | undefined {
+    try {
+      return { context: this.context(letter, signal), input: decodeBody(this.options.route.input, letter.body) };
+    } catch (error) {
+      this.bus.logger.warn({ error, route: this.routeName }, 'a message nobody can read');
+      return undefined;
+    }
+  }
+
+  private context(message: Letter, signal: AbortSignal): BusContext {
     const messageId = header(message.headers, headerNames.messageId);
     return {
       team: checkTeam(header(message.headers, headerNames.team)),

@@ -87,7 +87,9 @@ export class Caller {
           () => giveUp(new NightshiftError('UNAVAILABLE', `${route.name}: no sign of life for ${this.timings.silenceMs} ms`)),
           this.timings.silenceMs,
         );
-        alive = setInterval(() => this.connection.publish(keepAlive), this.timings.heartbeatMs);
+        alive = setInterval(() => {
+          if (!this.connection.isClosed()) this.connection.publish(keepAlive);
+        }, this.timings.heartbeatMs);
       }
       try {
         this.connection.publish(call.subject, call.body, {

@@ -4,6 +4,8 @@ export interface BusTimings {
   heartbeatMs: number;
   /** Silence of the other side after which it counts as gone. */
   silenceMs: number;
+  /** Between two looks for messages that the server has given up; a minute unless given. */
+  scanMs?: number;
 }
 export const defaultTimings: BusTimings = { heartbeatMs: 5_000, silenceMs: 15_000 };
 
