@@ -4,7 +4,7 @@ import { sumOf, type MetricsKeeper } from './metrics-keeper';
 
 /** Far enough into the work that there is something to lose. */
 const afterToolCalls = 12;
-const waitForWorkMs = 15_000;
+const waitForWorkMs = 120_000;
 
 /** In which gauge a service shows that it is in the middle of something. */
 const busyGauge: Partial<Record<ServiceName, string>> = {

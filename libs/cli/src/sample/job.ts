@@ -4,7 +4,7 @@ export const goal = `Make an inventory of the source files of this repository.
 1. Look at the repository: list its directories, its git state, and count the source files (*.ts, *.mjs, *.proto, *.md, without
    node_modules, dist, .git and generated code).
 2. Make a plan with update_plan: one step per batch of three files, and the steps below. Keep it up to date.
-3. Write the list of the files to look at (42 of them, between 4 000 and 16 000 bytes) to .inventory/files.txt, and start
+3. Write the list of the files to look at (42 of them, between 5 500 and 16 000 bytes) to .inventory/files.txt, and start
    INVENTORY.md with a table: file, lines, exports, SHA-256.
 4. For each batch: read the files with read_file, take lines, exports and SHA-256 from one command, and add the rows with edit_file.
 5. Search the sources for open ends (TODO, FIXME) and for reads of process.env, and note the counts below the table.

@@ -6,7 +6,7 @@ export const sampleChain = [primary, fallback].map(({ provider, model }) => `${p
 const primaryWindow = 64_000;
 const fallbackWindow = 200_000;
 /** By then the primary model has filled its window at least twice. */
-const rateLimitedRequest = 50;
+const rateLimitedRequest = 56;
 /** Longer than the gateway waits for one candidate, so the task moves on at once. */
 const retryAfterSeconds = 45;
 /** Slow enough to be watched, fast enough not to bore. */
@@ -14,7 +14,7 @@ const latency = { firstTokenMs: 60, tokensPerSecond: 900 };
 
 /** The simulator's own configuration. */
 export function simulatorConfig(): object {
-  const script = { name: 'sample', files: 42 };
+  const script = { name: 'sample', files: 42, smallestBytes: 5_500 };
   return {
     models: {
       [primary.model]: {
