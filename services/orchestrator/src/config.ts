@@ -11,7 +11,7 @@ export const orchestratorSettings = {
   /** Steps at work at once; most of them wait for a model. */
   STEP_SLOTS: integer({ min: 1, max: 10_000 }).default(512),
   /** How long the leases of a process outlive its last heartbeat, in ms. */
-  LEASE_MS: integer({ min: 1_000, max: 300_000 }).default(15_000),
+  LEASE_MS: integer({ min: 1_000, max: 300_000 }).default(10_000),
 } as const;
 
 export type OrchestratorConfig = ConfigOf<typeof orchestratorSettings>;

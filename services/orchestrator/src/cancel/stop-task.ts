@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
+import { crashPoint } from '@nightshift/config';
 import { fromMs, routes, task } from '@nightshift/contracts';
 import { Pool } from '@nightshift/db';
 import { RunnerStore } from '../runners/runner.store';
@@ -45,6 +46,7 @@ export class StopTask {
       receipt = foldStop(receipt, needs, replies, Date.now());
       if (receipt.complete || Date.now() > until) break;
     }
+    crashPoint('orchestrator.stopped');
     const callsStartedAfter = await this.startedAfter(row, receipt.askedAt);
     await this.committed.record(stopped(row, { ...receipt, callsStartedAfter }), { row, leased: true, now: Date.now() });
   }

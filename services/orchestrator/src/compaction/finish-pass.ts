@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
+import { crashPoint } from '@nightshift/config';
 import { NightshiftError, compaction, routes, task } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
 import { Logger, Metrics } from '@nightshift/metrics';
@@ -72,6 +73,7 @@ export class FinishPass {
           committed: folded.checkpoint && { generation, checkpoint: folded.checkpoint },
         },
       );
+      crashPoint('orchestrator.pass_ended');
       const recorded = await this.committed.recordLocked(client, row, folded.outcome);
       return recorded && { outcome: folded.outcome, recorded };
     });

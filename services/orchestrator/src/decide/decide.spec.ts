@@ -1,6 +1,6 @@
 import { compaction, task } from '@nightshift/contracts';
 import type { BatchCall } from '../outcomes/batch';
-import { newMemory } from '../tasks/task-row';
+import { givenRow } from '../scripted/given';
 import type { Memory, TaskRow } from '../tasks/task-row';
 import { decideNext } from './decide';
 import type { ContextFigures, DecideState, Plan } from './decide';
@@ -17,36 +17,7 @@ interface Given {
 }
 
 function state(given: Given): DecideState {
-  const row: TaskRow = {
-    teamId: 'team',
-    id: 'task',
-    parentId: undefined,
-    rootId: 'task',
-    state: TaskState.RUNNING,
-    pending: Pending.STEP,
-    reason: '',
-    epoch: 3,
-    dueAt: undefined,
-    publishCount: 0,
-    stepAttempts: 0,
-    generation: 0,
-    lastSeq: 5,
-    lastEventSeq: 9,
-    iterations: 2,
-    toolCalls: 1,
-    thresholdHits: 0,
-    chainPosition: 0,
-    passId: undefined,
-    detailsVersion: 1,
-    pauseRequested: false,
-    compactRequested: false,
-    createdAt: 0,
-    updatedAt: 0,
-    endedAt: undefined,
-    inbox: given.inbox ?? false,
-    ...given.row,
-    memory: { ...newMemory(100, false), ...given.memory },
-  };
+  const row = givenRow({ inbox: given.inbox ?? false, ...given.row, memory: given.memory });
   const context: ContextFigures = {
     provider: 'p',
     model: 'm',

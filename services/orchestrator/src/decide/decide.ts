@@ -10,7 +10,7 @@ export interface DecideState {
   readonly row: TaskRow;
   /** Calls of the open batch; empty without one. */
   readonly calls: readonly BatchCall[];
-  /** What the results of one batch may hold together, in characters. */
+  /** What the results of one batch may hold together, in tokens. */
   readonly batchBudget: number;
   readonly context: ContextFigures;
 }

@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
+import { crashPoint } from '@nightshift/config';
 import { NightshiftError, task, transcript } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
 import { EventStore } from '../events/event.store';
@@ -88,6 +89,7 @@ export class Inbox {
           client,
         );
         if (!recorded) return undefined;
+        crashPoint('orchestrator.delivering');
         await client.query({
           name: 'messages_delivered',
           text: `UPDATE task_inbox SET delivered_seq = d.seq FROM unnest($3::text[], $4::int[]) AS d(message_id, seq)

@@ -1,3 +1,4 @@
+import { estimateEntry, planSpill, previewChars } from '@nightshift/compaction';
 import { task, transcript } from '@nightshift/contracts';
 import type { CallState, EntryDraft } from '../tasks/outcome';
 
@@ -28,15 +29,15 @@ export type BatchPlan =
 /**
  * Decides how an open batch goes on.
  * @param wave the wave that was dispatched last; -1 before the first.
- * @param budgetChars what the results of one batch may hold together, in characters.
+ * @param budgetTokens what the results of one batch may hold together, in tokens.
  */
-export function planBatch(calls: readonly BatchCall[], wave: number, budgetChars: number): BatchPlan {
+export function planBatch(calls: readonly BatchCall[], wave: number, budgetTokens: number): BatchPlan {
   const ordered = [...calls].sort((a, b) => a.position - b.position);
   const open = ordered.filter(isOpen);
   const next = open[0];
   if (!next) {
     const results = ordered.flatMap(({ result }) => (result ? [result] : []));
-    const callIds = overBudget(results, budgetChars);
+    const callIds = overBudget(results, budgetTokens);
     return callIds.length === 0 ? { kind: 'close', results } : { kind: 'spill', callIds, results };
   }
   const ofWave = open.filter((call) => call.wave === next.wave);
@@ -54,19 +55,20 @@ export function resultChars(result: transcript.ToolResult): number {
   return result.parts.reduce((sum, { kind }) => sum + (kind.case === 'text' ? kind.value.length : 0), 0);
 }
 
-/** A preview stays in the entry, so spilling less than this gains nothing. */
-const spillGainChars = 4_000;
-
-function overBudget(results: readonly transcript.ToolResult[], budgetChars: number): readonly string[] {
-  let total = results.reduce((sum, result) => sum + resultChars(result), 0);
-  const spilled: string[] = [];
-  const bySize = results.filter((result) => !result.stored).sort((a, b) => resultChars(b) - resultChars(a));
-  for (const result of bySize) {
-    if (total <= budgetChars || resultChars(result) < spillGainChars) break;
-    total -= resultChars(result) - spillGainChars;
-    spilled.push(result.callId);
-  }
-  return spilled;
+/** Results to spill so that the batch stays within its share of the window, the largest first. */
+function overBudget(results: readonly transcript.ToolResult[], budgetTokens: number): readonly string[] {
+  const sizes = results
+    .filter((result) => !result.stored)
+    .map((result) => ({
+      id: result.callId,
+      chars: resultChars(result),
+      tokens: estimateEntry({ body: { case: 'toolResult', value: result } }),
+    }));
+  const stored = results.filter((result) => result.stored).reduce((sum, result) => sum + Math.ceil(resultChars(result) / 4), 0);
+  // The runner has applied the limit of a single result; images stay where they are.
+  return planSpill(sizes, Math.max(0, budgetTokens - stored), Infinity).filter((id) =>
+    sizes.some((size) => size.id === id && size.chars > previewChars),
+  );
 }
 
 /** The entries that close a batch, in the order of the calls. */

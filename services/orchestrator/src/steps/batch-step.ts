@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
+import { previewCharsFor } from '@nightshift/compaction';
 import { isNightshiftError, routes, task, transcript } from '@nightshift/contracts';
 import type { toolresult } from '@nightshift/contracts';
 import { isOpen, pendingOf, planBatch } from '../outcomes/batch';
@@ -77,6 +78,7 @@ export class BatchStep {
         changed = { ...changed, ...answer.details };
         events.push({ kind: eventOf[call.tool as StateToolName], data: { ...answer.details } });
       }
+      if (answer.restores) events.push({ kind: 'restored', data: { ...answer.restores, failed: result.isError } });
       if (answer.waits)
         change = { state: task.TaskState.WAITING, pending: task.Pending.USER, reason: 'waiting for an answer of the user' };
       if (answer.finishes) change = { state: task.TaskState.COMPLETED, pending: task.Pending.NONE, reason: '' };
@@ -114,10 +116,8 @@ export class BatchStep {
         { team: row.teamId },
       );
       if (reply.data.length > 0) {
-        return create(transcript.ToolResultSchema, {
-          ...textResult(call, restoredText(asked, reply), transcript.ToolOutcome.FINISHED),
-          parts: [imagePart(reply.mediaType, reply.data)],
-        });
+        const said = textResult(call, restoredText(asked, reply), transcript.ToolOutcome.FINISHED);
+        return create(transcript.ToolResultSchema, { ...said, parts: [...said.parts, imagePart(reply.mediaType, reply.data)] });
       }
       return textResult(call, restoredText(asked, reply), transcript.ToolOutcome.FINISHED);
     } catch (error) {
@@ -132,6 +132,7 @@ export class BatchStep {
     results: readonly transcript.ToolResult[],
     ids: readonly string[],
   ): Promise<readonly transcript.ToolResult[]> {
+    const { batch } = resultBounds(row);
     return Promise.all(
       results.map(async (result) => {
         if (!ids.includes(result.callId)) return result;
@@ -142,7 +143,7 @@ export class BatchStep {
           { rootId: row.rootId, taskId: row.id, tool: result.tool, content, mediaType: 'text/plain', callId: result.callId },
           { team: row.teamId },
         );
-        return spilledResult(result, text, stored);
+        return spilledResult(result, text, stored, previewCharsFor(ids.length, batch));
       }),
     );
   }

@@ -1,5 +1,14 @@
 import { create } from '@bufbuild/protobuf';
-import { measure, outputToSend, policyWith, thresholdFor } from '@nightshift/compaction';
+import {
+  budgetsFor,
+  loweredSpillChars,
+  measure,
+  outputToSend,
+  policyWith,
+  readChars,
+  spillChars,
+  thresholdFor,
+} from '@nightshift/compaction';
 import type { CompactionPolicy, Threshold } from '@nightshift/compaction';
 import { transcript } from '@nightshift/contracts';
 import type { compaction } from '@nightshift/contracts';
@@ -110,19 +119,10 @@ export function candidateOf(row: TaskRow, prepared: Prepared): ChainCandidate {
   return candidate ?? { provider: '', model: '', endpoint: '' };
 }
 
-/** Characters per token that a bound in tokens is turned into; on the safe side for code. */
-const charsPerToken = 3;
-const spillChars = 20_000;
-const loweredSpill = 3_000;
-
-/** Bounds for tool results, in characters, from what was last measured. */
+/** Bounds for tool results, from what was last measured: `spill` and `read` in characters, `batch` in tokens. */
 export function resultBounds(row: Pick<TaskRow, 'memory'>): { spill: number; read: number; batch: number } {
   const { figures, refill } = row.memory;
-  const room = Math.max(0, figures.effective - figures.fixed);
-  const free = Math.max(0, figures.effective - figures.measured);
-  return {
-    spill: refill.met > 0 ? loweredSpill : spillChars,
-    read: Math.max(2_000, Math.floor(Math.min(free / 2, room / 5) * charsPerToken)),
-    batch: Math.max(8_000, Math.floor((room / 4) * charsPerToken)),
-  };
+  const { room, batch } = budgetsFor({ parts: { fraction: 0, reserve: 0, room: 0, fixed: figures.fixed } }, figures.effective);
+  const spill = refill.met > 0 ? loweredSpillChars : spillChars;
+  return { spill, read: readChars(Math.max(0, figures.effective - figures.measured), room, spill), batch };
 }

@@ -51,6 +51,7 @@ export class ModelCall {
   }
 
   /**
+   * @param waited told how long the answer took, in ms
    * @throws NightshiftError what is no answer of the provider: cancelled, fenced, or a fault of the platform
    */
   async perform(
@@ -59,6 +60,7 @@ export class ModelCall {
     context: Context,
     notes: readonly { readonly kind: string; readonly text: string }[],
     signal: AbortSignal,
+    waited: (ms: number) => void = () => undefined,
   ): Promise<Outcome> {
     const noted = notes.map(({ kind, text }) => noteEntry({ estimate }, kind, text));
     const started = this.events.append(row, [
@@ -76,7 +78,9 @@ export class ModelCall {
       },
     ]);
     try {
+      const asked = performance.now();
       const reply = await this.send(row, prepared, context, noted, signal);
+      waited(performance.now() - asked);
       crashPoint('orchestrator.answered');
       return foldAnswer({
         row,

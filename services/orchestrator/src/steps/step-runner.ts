@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
+import { crashPoint } from '@nightshift/config';
 import { NightshiftError, task } from '@nightshift/contracts';
 import { confirmTokens, imageTokens } from '@nightshift/compaction';
 import { Logger, Metrics } from '@nightshift/metrics';
@@ -64,6 +65,7 @@ export class StepRunner implements OnModuleDestroy {
     this.active.add(key);
     try {
       const leased = await this.tasks.lease(team, id, epoch);
+      crashPoint('orchestrator.leased');
       if (leased) await this.loop(leased, signal);
       else this.metrics.counter('task_fenced').inc();
     } finally {
@@ -107,6 +109,11 @@ export class StepRunner implements OnModuleDestroy {
 
   /** One step. @returns the row to go on with, or undefined when the task is parked, ended or no longer ours */
   private async step(row: TaskRow, signal: AbortSignal): Promise<TaskRow | undefined> {
+    const began = performance.now();
+    let elsewhere = 0;
+    const waited = (ms: number): void => {
+      elsewhere += ms;
+    };
     try {
       if (row.stepAttempts > attemptLimit) {
         const reason = `the task made no progress in ${attemptLimit} attempts; see the logs of the orchestrator`;
@@ -122,6 +129,7 @@ export class StepRunner implements OnModuleDestroy {
         context: measured.context.figures,
       };
       const plan = await this.decide(state, prepared);
+      this.metrics.counter('task_steps').inc({ action: actions[plan.kind] });
       if (plan.kind === 'none') {
         await this.tasks.release(row, false);
         return undefined;
@@ -134,8 +142,10 @@ export class StepRunner implements OnModuleDestroy {
       const outcome =
         plan.kind === 'batch'
           ? await this.batches.perform(running(measured.row), prepared, calls, plan.batch)
-          : await this.perform(running(measured.row), prepared, measured.context, plan, signal);
-      return await this.record(measured.row, outcome, signal);
+          : await this.perform(running(measured.row), prepared, measured.context, plan, signal, waited);
+      const next = await this.record(measured.row, outcome, signal);
+      this.metrics.histogram('task_step_duration_seconds').observe({}, (performance.now() - began - elsewhere) / 1_000);
+      return next;
     } catch (thrown) {
       const error = NightshiftError.from(thrown);
       // What counts as a failed attempt stays counted: after five the task pauses instead of looping for ever.
@@ -178,6 +188,7 @@ export class StepRunner implements OnModuleDestroy {
     context: Context,
     plan: Exclude<Plan, { kind: 'none' | 'deliver' | 'stop' | 'batch' }>,
     signal: AbortSignal,
+    waited: (ms: number) => void,
   ): Promise<Outcome> {
     switch (plan.kind) {
       case 'pause':
@@ -191,7 +202,7 @@ export class StepRunner implements OnModuleDestroy {
       case 'complete': {
         const over = context.figures.measured > context.figures.effective;
         const measured = { ...row, memory: { ...row.memory, figures: context.shown, over: row.memory.over && over } };
-        return this.model.perform(measured, prepared, context, plan.notes, signal);
+        return this.model.perform(measured, prepared, context, plan.notes, signal, waited);
       }
       case 'confirm':
         throw new NightshiftError('INTERNAL', 'the tokenizer was asked twice');
@@ -208,3 +219,16 @@ export class StepRunner implements OnModuleDestroy {
 function running(row: TaskRow): TaskRow {
   return { ...row, state: task.TaskState.RUNNING, reason: '' };
 }
+
+const actions = {
+  none: 'none',
+  stop: 'cancel',
+  pause: 'finish',
+  fail: 'finish',
+  open_workspace: 'wait',
+  batch: 'tools',
+  deliver: 'wait',
+  confirm: 'none',
+  compact: 'compact',
+  complete: 'complete',
+} as const satisfies Record<Plan['kind'], string>;

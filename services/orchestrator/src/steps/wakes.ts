@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
 import { crashPoint } from '@nightshift/config';
-import { routes, task } from '@nightshift/contracts';
+import { fromMs, routes, task } from '@nightshift/contracts';
 import { Logger } from '@nightshift/metrics';
 import type { CallDraft } from '../tasks/outcome';
 import type { TaskRow } from '../tasks/task-row';
@@ -40,6 +40,7 @@ export class Wakes {
       if (row.pending === task.Pending.TIMER) this.later(row);
       if (row.pending === task.Pending.TOOLS) await this.tools(row, calls.length > 0 ? calls : await this.batch(row));
       if (row.pending === task.Pending.COMPACTION) await this.compaction(row);
+      if (row.endedAt !== undefined && row.rootId === row.id) await this.rootEnded(row);
     } catch (error) {
       this.logger.warn({ error, task: row.id, team: row.teamId }, 'a wake-up was not published: the sweeper will');
     }
@@ -114,6 +115,12 @@ export class Wakes {
   private async batch(row: TaskRow): Promise<readonly DueCall[]> {
     const { batch } = row.memory;
     return batch ? this.calls.batch(row.teamId, row.id, batch.seq) : [];
+  }
+
+  /** The results of a root task may be collected after the team's limits from now on. */
+  private rootEnded(row: TaskRow): Promise<void> {
+    const message = { rootId: row.id, atMs: fromMs(row.endedAt ?? row.updatedAt) };
+    return this.bus.command(routes.toolresultRootEnded, message, { team: row.teamId, messageId: `${row.id}:ended` });
   }
 
   async compaction(row: TaskRow): Promise<void> {

@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Bus } from '@nightshift/bus';
-import { estimateText } from '@nightshift/compaction';
+import { estimateText, firstMessagePreviewChars, hardLimitOf, previewOf, spillsFirstMessage } from '@nightshift/compaction';
 import { NightshiftError, routes, task, transcript } from '@nightshift/contracts';
 import type { compaction } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
@@ -15,7 +15,6 @@ import { isUuid } from '../outcomes/calls';
 import { contextOf } from '../steps/context';
 import { estimate } from '../outcomes/estimate';
 import { prepare } from '../steps/prepared';
-import { preview } from '../tools/spill';
 import { Committed } from './committed';
 import { DefaultChain } from './default-chain';
 import { defaultMaxIterations, draftDetails, firstMessage } from './draft-task';
@@ -26,9 +25,6 @@ import { newMemory } from './task-row';
 import type { TaskRow } from './task-row';
 import { TaskStore } from './task.store';
 
-/** A first message above this share of the window is spilled. */
-const spillShare = 0.25;
-const previewChars = 8_000;
 /** How long the start of a task waits for the window of its model, in ms. */
 const probeMs = 2_000;
 
@@ -116,13 +112,13 @@ export class CreateTask {
     details: TaskDetails,
     window: compaction.ModelWindow,
   ): Promise<string> {
-    if (estimateText(details.goal) <= window.window * spillShare || details.goal.length <= previewChars) return details.goal;
+    if (!spillsFirstMessage(estimateText(details.goal), hardLimitOf(window.window, window.inputMax))) return details.goal;
     const stored = await this.bus.request(
       routes.toolresultPut,
       { rootId, taskId, tool: 'goal', content: new TextEncoder().encode(details.goal), mediaType: 'text/plain' },
       { team },
     );
-    return preview(details.goal, stored.id, previewChars - 1_500, 1_000);
+    return previewOf({ text: details.goal, storedId: stored.id, maxChars: firstMessagePreviewChars });
   }
 
   private checkFits(id: string, team: string, details: TaskDetails, text: string, window: compaction.ModelWindow): void {

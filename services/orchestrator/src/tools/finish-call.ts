@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
+import { crashPoint } from '@nightshift/config';
 import { task, tool, transcript } from '@nightshift/contracts';
 import { Pool, transaction } from '@nightshift/db';
 import { Metrics } from '@nightshift/metrics';
@@ -64,6 +65,7 @@ export class FinishCall {
       const calls = await this.calls.close(client, team, row.id, known, closing);
       if (!calls) return undefined;
       await this.files.note(client, team, row.id, finished);
+      crashPoint('orchestrator.call_closed');
       const closed = closedCall(known, result, finished.ms);
       const batch = row.memory.batch;
       // A task that has ended takes no more events; the ledger keeps what really happened.
