@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, Events, type ConnectionOptions, type NatsConnection } from 'nats';
 import type { Logger, Metrics } from '@nightshift/metrics';
+import { fromNats } from './wire/nats-errors';
 
 export interface ConnectionSettings {
   /** One URL or several, separated by commas. */
@@ -12,6 +13,8 @@ export interface ConnectionSettings {
   password?: string;
   /** PEM file of the authority; switches TLS on. */
   caFile?: string;
+  /** For tools that report: no waiting for a server that is not there. */
+  failFast?: boolean;
 }
 
 /** What subjects of replies to a service start with. */
@@ -29,7 +32,7 @@ export async function connectNats(settings: ConnectionSettings, metrics: Metrics
     name: `${settings.service} ${settings.instance}`,
     inboxPrefix: inboxPrefix(settings.service),
     maxReconnectAttempts: -1,
-    waitOnFirstConnect: true,
+    waitOnFirstConnect: settings.failFast !== true,
     reconnectTimeWait: 250,
     reconnectJitter: 250,
     timeout: 5_000,
@@ -40,7 +43,9 @@ export async function connectNats(settings: ConnectionSettings, metrics: Metrics
   if (settings.user !== undefined) options.user = settings.user;
   if (settings.password !== undefined) options.pass = settings.password;
   if (settings.caFile !== undefined) options.tls = { ca: readFileSync(settings.caFile, 'utf8') };
-  const connection = await connect(options);
+  const connection = await connect(options).catch((error: unknown) => {
+    throw fromNats(error, `NATS at ${settings.url.replace(/\/\/[^@/]*@/, '//')}`);
+  });
   metrics.gauge('bus_connected').set({}, 1);
   void watch(connection, metrics, logger);
   return connection;

@@ -23,3 +23,5 @@ export type { BusTimings } from './requests/timings';
 export { inboxPrefix } from './connection';
 export { uncountedBucket } from './commands/uncounted';
 export { claimBuckets } from './wire/claim-check';
+export { inspectNats } from './topology/inspect';
+export type { NatsReport, QueueState } from './topology/inspect';

@@ -17,6 +17,8 @@ export interface TracingOptions {
 }
 export interface Tracing {
   on: boolean;
+  /** Sends one span and waits until it is out: why spans do not come out, or undefined. */
+  check(): Promise<string | undefined>;
   shutdown(): Promise<void>;
 }
 
@@ -26,7 +28,8 @@ const tracer = trace.getTracer('nightshift');
 /** Starts tracing for the process when an endpoint or an exporter is given. */
 export function initTracing(options: TracingOptions): Tracing {
   const endpoint = options.endpoint?.replace(/\/$/, '');
-  if (endpoint === undefined && options.exporter === undefined) return { on: false, shutdown: () => Promise.resolve() };
+  if (endpoint === undefined && options.exporter === undefined)
+    return { on: false, check: () => Promise.resolve(undefined), shutdown: () => Promise.resolve() };
   const processor = options.exporter
     ? new SimpleSpanProcessor(options.exporter)
     : new BatchSpanProcessor(
@@ -45,6 +48,15 @@ export function initTracing(options: TracingOptions): Tracing {
   on = true;
   return {
     on: true,
+    async check() {
+      tracer.startSpan('tracing self-check').end();
+      try {
+        await provider.forceFlush();
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
     async shutdown() {
       on = false;
       await provider.shutdown();

@@ -75,6 +75,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const shown = describeConfig(options.settings ?? serviceSettings, config as never);
   logger.info({ config: shown, operations: operations.url }, 'starting');
 
+  void tracing.check().then((fault) => {
+    if (fault !== undefined)
+      logger.warn({ fault, endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT }, 'spans do not reach the collector');
+    else if (tracing.on) logger.info({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT }, 'spans reach the collector');
+  });
+
   let bus: Bus | undefined;
   let app: (INestApplicationContext & { close(): Promise<void> }) | undefined;
   let stopped: Promise<void> | undefined;

@@ -14,7 +14,7 @@ import {
   streamRoutesOf,
   type StreamRoute,
 } from '../topology/plan';
-import { consumerExists, ensureConsumer, ensureStream } from '../topology/provision';
+import { findConsumer, ensureConsumer, ensureStream } from '../topology/provision';
 import { bootFaults, type Declared } from './boot-check';
 import { watchQueues } from './queue-gauges';
 import type { ServiceOptions } from './service-options';
@@ -177,7 +177,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
   private async prepare(route: StreamRoute, key: string | undefined): Promise<boolean> {
     const { manager, settings } = this.bus;
     const plan = consumerPlan(route, this.options.service, settings.ackWaitMs, key);
-    if (key !== undefined) return consumerExists(manager, plan);
+    if (key !== undefined) return (await findConsumer(manager, plan)) !== undefined;
     await ensureStream(manager, streamPlan(route), settings.onDrift);
     await ensureConsumer(manager, plan, settings.onDrift);
     return true;

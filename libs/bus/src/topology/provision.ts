@@ -1,5 +1,5 @@
 import { AckPolicy, DeliverPolicy, DiscardPolicy, nanos, NatsError, ReplayPolicy, RetentionPolicy, StorageType } from 'nats';
-import type { ConsumerConfig, JetStreamManager, StreamConfig } from 'nats';
+import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamConfig, StreamInfo } from 'nats';
 import { NightshiftError } from '@nightshift/contracts';
 import { fromNats } from '../wire/nats-errors';
 import type { ConsumerPlan, StreamPlan } from './plan';
@@ -75,7 +75,7 @@ function drifted(faults: string[]): NightshiftError {
 export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, onDrift: OnDrift): Promise<void> {
   const wanted = streamConfig(plan);
   try {
-    let info = await found(manager.streams.info(plan.name), streamNotFound);
+    let info = await findStream(manager, plan);
     // The same configuration twice is no error for the server, so losing the race is not either.
     info ??= await manager.streams.add(wanted);
     const faults = driftOf(plan.name, wanted, info.config);
@@ -90,7 +90,7 @@ export async function ensureStream(manager: JetStreamManager, plan: StreamPlan, 
 export async function ensureConsumer(manager: JetStreamManager, plan: ConsumerPlan, onDrift: OnDrift): Promise<void> {
   const wanted = consumerConfig(plan);
   try {
-    let info = await found(manager.consumers.info(plan.stream, plan.name), consumerNotFound);
+    let info = await findConsumer(manager, plan);
     info ??= await manager.consumers.add(plan.stream, wanted);
     const faults = driftOf(`${plan.stream}/${plan.name}`, wanted, info.config);
     if (faults.length === 0) return;
@@ -101,8 +101,14 @@ export async function ensureConsumer(manager: JetStreamManager, plan: ConsumerPl
   }
 }
 
-export async function consumerExists(manager: JetStreamManager, plan: ConsumerPlan): Promise<boolean> {
-  return (await found(manager.consumers.info(plan.stream, plan.name), consumerNotFound)) !== undefined;
+/** undefined = it is not there. */
+export function findStream(manager: JetStreamManager, plan: StreamPlan): Promise<StreamInfo | undefined> {
+  return found(manager.streams.info(plan.name), streamNotFound);
+}
+
+/** undefined = it is not there, or its stream is not. */
+export async function findConsumer(manager: JetStreamManager, plan: ConsumerPlan): Promise<ConsumerInfo | undefined> {
+  return found(found(manager.consumers.info(plan.stream, plan.name), consumerNotFound), streamNotFound);
 }
 
 /** Deletes a durable and what still waits for it; fine when it is gone already. */
