@@ -1,5 +1,7 @@
 import { withDatabase } from '@nightshift/testing';
+import { createMetrics } from '@nightshift/metrics';
 import { createPool } from './pool';
+import { watchPool } from './pool-metrics';
 import { transaction } from './transaction';
 
 const database = withDatabase();
@@ -28,6 +30,23 @@ describe('createPool', () => {
       )
       .catch(() => undefined);
     expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('counts statements, connections and failures to get one in time', async () => {
+    const metrics = createMetrics('test');
+    const pool = createPool({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: 1 });
+    watchPool(pool, metrics);
+    await pool.query('select 1');
+    await transaction(pool, (client) => client.query('select 2'));
+    const held = await pool.connect();
+    await expect(pool.query('select 3')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const text = await metrics.text();
+    held.release();
+    await pool.end();
+    // select, begin, select, commit
+    expect(text).toMatch(/nightshift_db_query_duration_seconds_count 4/);
+    expect(text).toMatch(/nightshift_db_acquire_timeouts_total 1/);
+    expect(text).toMatch(/nightshift_db_pool_connections\{state="total"\} 1/);
   });
 
   it('passes a wrong statement on as it was thrown', async () => {

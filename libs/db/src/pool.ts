@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Pool, types } from 'pg';
 import type { CustomTypesConfig, PoolClient } from 'pg';
 import { databaseFault } from './fault';
@@ -29,16 +30,22 @@ const poolTypes: CustomTypesConfig = {
 
 type Callback = (error: Error | undefined, client: PoolClient | undefined, done: (release?: unknown) => void) => void;
 
+/** Told with what pg threw, before it is translated. */
+export const faultEvent = 'nightshift-fault';
+
 /** A pg pool whose promises reject with UNAVAILABLE when the server is away. */
 class ServicePool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<PoolClient> | void {
     if (callback) return super.connect(callback);
-    return super.connect().catch((thrown: unknown) => {
-      throw databaseFault(thrown);
-    });
+    return super.connect().catch((thrown: unknown) => fail(this, thrown));
   }
+}
+
+function fail(pool: Pool, thrown: unknown): never {
+  (pool as EventEmitter).emit(faultEvent, thrown);
+  throw databaseFault(thrown);
 }
 
 // pg types `query` with ten overloads; the translation is the same for all of them, so it is laid over the finished pool.
@@ -46,11 +53,7 @@ function translateFaults(pool: Pool): Pool {
   const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
   const translated = (...args: unknown[]): unknown => {
     const result = query(...args);
-    return result instanceof Promise
-      ? result.catch((thrown: unknown) => {
-          throw databaseFault(thrown);
-        })
-      : result;
+    return result instanceof Promise ? result.catch((thrown: unknown) => fail(pool, thrown)) : result;
   };
   Object.defineProperty(pool, 'query', { value: translated });
   return pool;

@@ -85,6 +85,12 @@ const resolve = (service: RunningService, model: string, more: object = {}): Pro
   service.bus.request(routes.windowResolve, { provider: 'home', endpoint: '', model, ...more }, team);
 const shape = (window: compaction.ModelWindow | undefined): unknown[] => [window?.window, window?.source, window?.unknown];
 
+/** The registry itself is asked too: the bucket still holds what an earlier test served. */
+async function untilServed(service: RunningService, windows: WindowReader): Promise<void> {
+  await eventually(async () => (await resolve(service, 'qwen3')).window?.window === 4096);
+  await eventually(() => windows.get('home', '', 'qwen3').window === 4096);
+}
+
 async function observe(service: RunningService, fields: object): Promise<void> {
   const message = {
     provider: 'router',
@@ -104,7 +110,7 @@ describe('the model registry', () => {
   it('publishes what is served, named and known, and readers see it without asking', async () => {
     const { service } = await start();
     const windows = await reader(service);
-    await eventually(() => windows.get('home', '', 'qwen3').window === 4096);
+    await untilServed(service, windows);
     expect(windows.get('home', '', 'qwen3')).toMatchObject({
       endpoint: ollama.url,
       source: 'served',
@@ -122,8 +128,7 @@ describe('the model registry', () => {
   it('pushes a change to the readers and tells it as an event', async () => {
     const { service } = await start();
     const windows = await reader(service);
-    // Of the registry itself: the bucket still holds what an earlier test served.
-    await eventually(async () => (await resolve(service, 'qwen3')).window?.window === 4096);
+    await untilServed(service, windows);
     const told: registry.WindowChanged[] = [];
     const stop = service.bus.subscribeEvents(routes.windowChanged, (message) => {
       told.push(message);
@@ -206,7 +211,7 @@ describe('the model registry', () => {
   it('keeps overrides of one team from every other, and gives the general window back when it is taken away', async () => {
     const { service } = await start();
     const windows = await reader(service);
-    await eventually(() => windows.get('home', '', 'qwen3').window === 4096);
+    await untilServed(service, windows);
     const set = await service.bus.request(
       routes.windowOverride,
       { provider: 'home', model: 'qwen3', window: 6000, numCtx: 6000 },
@@ -257,10 +262,22 @@ describe('the model registry', () => {
     await eventually(() => lines() > before + 1, { timeoutMs: 5_000 });
   });
 
+  it('keeps serving the last windows while NATS is away, and follows changes again afterwards', async () => {
+    const { service } = await start();
+    const windows = await reader(service);
+    await untilServed(service, windows);
+    await nats.kill();
+    serve({ loaded: 16_384 });
+    await new Promise((resolve_) => setTimeout(resolve_, 500));
+    expect(shape(windows.get('home', '', 'qwen3'))).toEqual([4096, 'served', false]);
+    await nats.start();
+    await eventually(() => windows.get('home', '', 'qwen3').window === 16_384, { timeoutMs: 20_000 });
+  });
+
   it('keeps serving the last windows while Postgres refuses every connection', async () => {
     const { service } = await start({ REPUBLISH_EVERY_MS: '200' });
     const windows = await reader(service);
-    await eventually(() => windows.get('home', '', 'qwen3').window === 4096);
+    await untilServed(service, windows);
     await database.pool.query('alter table model_windows rename to hidden_windows');
     try {
       await new Promise((resolve_) => setTimeout(resolve_, 600));

@@ -30,8 +30,8 @@ export class LearnedHandlers {
     if (lesson.teaches === 'accepted') {
       await this.learned.accepted(name, lesson.tokens);
     } else {
-      // A cut answer says that the server serves less than was believed: it is asked, now that the model is loaded.
-      if (lesson.exactness === 'cut') await this.prober.probe(name, { mayLoad: false, numCtx: 0 });
+      // Something is not as believed, and the model is loaded now: the server is asked before its error is compared.
+      await this.prober.probe(name, { mayLoad: false, numCtx: 0 });
       const known = await this.store.one(name);
       const against = known.served?.window ?? known.list?.window ?? undefined;
       if (await this.learned.learn(name, lesson, against))
