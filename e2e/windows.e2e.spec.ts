@@ -164,4 +164,18 @@ chains: { default: [primary/limited, lab/served] }
     const again = await firstPass(stack, await start(stack, ['router/routed'], 'routed-again'));
     expect([again.window, refused()]).toEqual([32_768, 1]);
   });
+
+  it('a task goes on with the last known windows while registry, NATS and Postgres are killed one after another', async () => {
+    const id = await start(stack, ['lab/served'], 'killed');
+    await eventually(() => callsOf(stack, 'served').length > 0, patience);
+    stack.service('model-registry').signal('SIGKILL');
+    await stack.killNats();
+    await stack.startNats();
+    await stack.killPostgres();
+    stack.service('model-registry').signal('SIGKILL');
+    await stack.startPostgres();
+    await stack.ready();
+    await firstPass(stack, id);
+    expect(new Set((await generationsOf(stack, id)).map((each) => each.window))).toEqual(new Set([40_000]));
+  });
 });
