@@ -144,7 +144,8 @@ class Ladder {
     }
     const change = hideThrough(this.plan, this.base.checkpoint, this.base.through, { summary: result.summary, digest: '' });
     const applied = await this.apply(change, result.reason);
-    this.summaryFailed = applied.outcome !== 'applied';
+    // A store that is away says nothing about the summarizer.
+    this.summaryFailed = applied.outcome === 'rejected';
     return applied;
   }
 

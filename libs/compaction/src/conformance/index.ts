@@ -1,0 +1,14 @@
+export { parseCases } from './case';
+export type { Case, PassSpec, Step, TaskSpec } from './case';
+export type { Engine, PassAsked, PassSaid, Question, Session, SummaryRequest, TaskGiven } from './engine';
+export { ladderEngine } from './ladder-engine';
+export { dropOldestEngine } from './drop-oldest-engine';
+export { runCases, runCase } from './run-cases';
+export type { CaseResult, KitReport } from './run-cases';
+export { playHistory, scenarioOf } from './histories';
+export type { HistoryReport, Scenario } from './histories';
+export { History } from './history';
+export type { HistoryOptions } from './history';
+export { MemoryStore } from './memory-store';
+export { summarizers, summarizerNames } from './summarizers';
+export type { SummarizerName } from './summarizers';
