@@ -62,8 +62,8 @@ export class StopTask {
       values: [row.teamId, row.id, receipt.askedAt],
     });
     return {
-      // A call is open at most while a step runs; whether one did is no longer known, so a gateway is asked whenever one ever answered.
-      gateway: row.memory.spend.calls + row.memory.retries > 0 && !gone,
+      // Whether a call was open when the epoch moved on is not known any more; before the workspace there was none.
+      gateway: row.memory.workspace !== 'due' && !gone,
       runner: live.some(({ id }) => id === runner) ? { id: runner, live: live.length } : undefined,
       compactor: (rows[0]?.claimed ?? false) && !gone,
     };

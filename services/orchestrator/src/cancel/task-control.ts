@@ -4,7 +4,7 @@ import { Pool, transaction } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
 import { EventStore } from '../events/event.store';
 import { Committed, ended } from '../tasks/committed';
-import { nothing } from '../tasks/outcome';
+import { count, nothing } from '../tasks/outcome';
 import type { Outcome } from '../tasks/outcome';
 import type { Recorded } from '../tasks/record.store';
 import type { TaskRow } from '../tasks/task-row';
@@ -37,7 +37,7 @@ export class TaskControl {
       for (const one of [id, ...below]) {
         const locked = one === id ? top : await this.tasks.lockKnown(client, team, one);
         if (ended(locked.state) || locked.state === TaskState.CANCELLING) continue;
-        const outcome = cancelling(one === id ? reason : `its parent ${id} was cancelled`, Date.now());
+        const outcome = cancelling(locked, one === id ? reason : `its parent ${id} was cancelled`, Date.now());
         const recorded = await this.committed.recordLocked(client, locked, outcome);
         if (recorded) outcomes.push({ outcome, recorded });
       }
@@ -97,12 +97,19 @@ export class TaskControl {
   }
 }
 
-function cancelling(reason: string, now: number): Outcome {
+function cancelling(row: TaskRow, reason: string, now: number): Outcome {
+  const pass = row.state === TaskState.COMPACTING;
   return {
     ...nothing,
     row: { state: TaskState.CANCELLING, pending: Pending.STEP, reason: reason || 'cancelled by the user', passId: undefined },
     details: { receipt: emptyReceipt(now) },
-    events: [{ kind: 'cancel_requested', data: { reason } }],
+    events: [
+      { kind: 'cancel_requested', data: { reason } },
+      ...(pass
+        ? [{ kind: 'compaction_finished', data: { passId: row.passId, outcome: 'cancelled', generation: row.generation } }]
+        : []),
+    ],
+    counted: pass ? [count('compaction_passes', { outcome: 'cancelled', summary: 'ok' })] : [],
   };
 }
 

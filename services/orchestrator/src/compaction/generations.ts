@@ -4,6 +4,7 @@ import { estimateView, renderView } from '@nightshift/compaction';
 import { NightshiftError, fromMs, task } from '@nightshift/contracts';
 import { PreparedTasks } from '../steps/prepared';
 import { EntryStore } from '../tasks/entry.store';
+import { storableInt } from '../tasks/storable';
 import { TaskStore } from '../tasks/task.store';
 import { activePass } from './active-pass';
 import { PassStore } from './pass.store';
@@ -40,7 +41,7 @@ export class Generations {
   async view(team: string, request: task.ViewRequest): Promise<MessageInitShape<typeof task.ViewReplySchema>> {
     const row = await this.tasks.get(team, request.taskId);
     const prepared = await this.prepared.of(row);
-    const generation = request.current ? row.generation : request.generation;
+    const generation = request.current ? row.generation : storableInt(request.generation);
     if (generation > row.generation) throw new NightshiftError('NOT_FOUND', `task ${row.id} has no generation ${generation}`);
     const passes = await this.passes.list(team, row.id);
     const shown = passes.find((pass) => pass.generation === Math.max(1, generation));

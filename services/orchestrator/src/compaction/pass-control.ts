@@ -9,6 +9,7 @@ import { Committed, ended } from '../tasks/committed';
 import { both, count, nothing } from '../tasks/outcome';
 import type { Outcome } from '../tasks/outcome';
 import type { Recorded } from '../tasks/record.store';
+import { cleanText } from '../tasks/storable';
 import type { TaskRow } from '../tasks/task-row';
 import { TaskStore } from '../tasks/task.store';
 import { activePass } from './active-pass';
@@ -32,7 +33,8 @@ export class PassControl {
    * Asks for a pass at any size. A task that is not running is compacted at once and goes back to where it was; a running
    * one before its next model call.
    */
-  async compact(team: string, id: string, focus: string): Promise<TaskRow> {
+  async compact(team: string, id: string, wish: string): Promise<TaskRow> {
+    const focus = cleanText(wish.slice(0, 2_000));
     const done = await transaction(
       this.pool,
       async (client): Promise<{ row: TaskRow; outcome?: Outcome; recorded?: Recorded }> => {
@@ -44,7 +46,7 @@ export class PassControl {
         if (parked && !row.memory.batch) {
           const back = { state: row.state, pending: row.pending, reason: row.reason };
           const started = startPass(row, v7(), compaction.PassReason.MANUAL, row.memory.figures, back);
-          const outcome = both(started, { ...nothing, details: { focus: focus.slice(0, 2_000) } });
+          const outcome = both(started, { ...nothing, details: { focus: focus } });
           const recorded = await this.committed.recordLocked(client, row, outcome);
           return { row: recorded?.row ?? row, outcome, recorded };
         }
@@ -55,7 +57,7 @@ export class PassControl {
         await client.query('UPDATE task_details SET focus = $3, version = version + 1 WHERE team_id = $1 AND task_id = $2', [
           team,
           id,
-          focus.slice(0, 2_000),
+          focus,
         ]);
         const lastEventSeq = await this.events.append(row, [{ kind: 'compaction_requested', data: { focus } }], client);
         return { row: { ...row, compactRequested: true, lastEventSeq, detailsVersion: row.detailsVersion + 1 } };

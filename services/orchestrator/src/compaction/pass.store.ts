@@ -4,6 +4,7 @@ import { compaction } from '@nightshift/contracts';
 import { Pool } from '@nightshift/db';
 import type { PoolClient, QueryResultRow } from '@nightshift/db';
 import { isUuid } from '../outcomes/calls';
+import { cleanText } from '../tasks/storable';
 
 export interface PassRow {
   readonly passId: string;
@@ -72,7 +73,7 @@ export class PassStore {
     await client.query({
       name: 'claim_pass',
       text: 'UPDATE task_checkpoints SET claimed_at = now(), worker = $4 WHERE team_id = $1 AND task_id = $2 AND pass_id = $3',
-      values: [team, task, pass, worker],
+      values: [team, task, pass, cleanText(worker)],
     });
   }
 

@@ -4,6 +4,7 @@ import { Pool } from '@nightshift/db';
 import type { QueryResultRow } from '@nightshift/db';
 import { v7 } from 'uuid';
 import { isUuid } from '../outcomes/calls';
+import { cleanText, storableInt, storableJson } from '../tasks/storable';
 
 export interface DeadLetterRow {
   readonly id: string;
@@ -48,15 +49,15 @@ export class DeadLetterStore {
       [
         team,
         v7(),
-        letter.stream,
-        letter.consumer,
+        cleanText(letter.stream),
+        cleanText(letter.consumer),
         letter.streamSeq,
-        taskId,
-        letter.route,
-        letter.subject,
-        letter.reason.slice(0, 2_000),
-        letter.deliveries,
-        JSON.stringify(letter.headers),
+        cleanText(taskId),
+        cleanText(letter.route),
+        cleanText(letter.subject),
+        cleanText(letter.reason.slice(0, 2_000)),
+        storableInt(letter.deliveries),
+        storableJson(letter.headers),
         Buffer.from(letter.body),
       ],
     );
@@ -68,7 +69,7 @@ export class DeadLetterStore {
     if (filter.id !== '' && !isUuid(filter.id)) return [];
     const { rows } = await this.pool.query<DeadLetterRecord>(
       `SELECT * FROM dead_letters WHERE team_id = $1 AND ($2 = '' OR state = $2) AND ($3 = '' OR id::text = $3) ORDER BY id DESC LIMIT $4`,
-      [team, filter.state, filter.id, filter.limit],
+      [team, cleanText(filter.state), filter.id, filter.limit],
     );
     return rows.map(letterOf);
   }

@@ -4,6 +4,7 @@ import { fromMs, task } from '@nightshift/contracts';
 import { Pool } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
 import type { EventDraft } from '../tasks/outcome';
+import { storableInt, storableJson } from '../tasks/storable';
 import type { TaskRow } from '../tasks/task-row';
 
 /**
@@ -33,7 +34,7 @@ export class EventStore {
         row.teamId,
         row.id,
         events.length,
-        JSON.stringify(events.map(({ kind, data }) => ({ kind, data: JSON.stringify(data) }))),
+        storableJson(events.map(({ kind, data }) => ({ kind, data: storableJson(data) }))),
       ],
     });
     return rows[0]?.last_event_seq ?? 0;
@@ -44,7 +45,7 @@ export class EventStore {
       name: 'events_after',
       text: `SELECT seq, at, kind, data_json FROM task_events
         WHERE team_id = $1 AND task_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
-      values: [team, id, seq, limit + 1],
+      values: [team, id, storableInt(seq), limit + 1],
     });
     const events = rows.slice(0, limit).map((event) =>
       create(task.TaskEventSchema, {

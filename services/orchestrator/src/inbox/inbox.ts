@@ -11,6 +11,7 @@ import { nothing } from '../tasks/outcome';
 import type { EntryDraft, Outcome } from '../tasks/outcome';
 import { RecordStore } from '../tasks/record.store';
 import type { Recorded } from '../tasks/record.store';
+import { cleanText } from '../tasks/storable';
 import type { TaskRow } from '../tasks/task-row';
 import { TaskStore } from '../tasks/task.store';
 
@@ -47,7 +48,7 @@ export class Inbox {
       const { rowCount } = await client.query({
         name: 'send_message',
         text: `INSERT INTO task_inbox (team_id, task_id, message_id, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-        values: [team, id, messageId, Buffer.from(toBinary(transcript.UserMessageSchema, message))],
+        values: [team, id, cleanText(messageId), Buffer.from(toBinary(transcript.UserMessageSchema, message))],
       });
       if (rowCount === 0) return { row: locked, wake: false };
       const lastEventSeq = await this.events.append(locked, [{ kind: 'message_received', data: { messageId } }], client);

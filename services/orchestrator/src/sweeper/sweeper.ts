@@ -62,7 +62,10 @@ export class Sweeper implements OnApplicationBootstrap, OnApplicationShutdown {
     return published;
   }
 
-  /** Overdue tasks; each is put off by the statement that finds it: worked-on ones by a lease, others by a growing pause. */
+  /**
+   * Overdue tasks; each is put off by the statement that finds it: worked-on ones by a lease, others by a growing pause, since a
+   * queue may merely be long: up to a minute, and ten for a pass, which waits as long as no worker runs.
+   */
   private async due(): Promise<readonly { row: TaskRow; live: boolean }[]> {
     const { rows } = await this.pool.query<TaskRecord & { live: boolean }>({
       name: 'sweep',
@@ -73,7 +76,8 @@ export class Sweeper implements OnApplicationBootstrap, OnApplicationShutdown {
         UPDATE tasks SET publish_count = publish_count + CASE WHEN due.live THEN 0 ELSE 1 END,
           pending = CASE WHEN pending = ${task.Pending.TIMER} AND NOT due.live THEN ${task.Pending.STEP} ELSE pending END,
           due_at = CASE WHEN due.live THEN now() + $2 * interval '1 millisecond'
-            ELSE now() + LEAST(60, 5 * (1 + publish_count)) * interval '1 second' END
+            ELSE now() + LEAST(CASE WHEN pending = ${task.Pending.COMPACTION} THEN 600 ELSE 60 END,
+              5 * power(2, LEAST(publish_count, 10))) * interval '1 second' END
         FROM due WHERE tasks.team_id = due.team_id AND tasks.id = due.id
         RETURNING ${taskColumns}, due.live AS live`,
       values: [batchSize, this.worker.leaseMs],

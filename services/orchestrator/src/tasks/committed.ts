@@ -56,7 +56,7 @@ export class Committed {
     const { row } = recorded;
     this.count(outcome.counted);
     for (const { metric, value } of outcome.observed ?? []) this.metrics.histogram(metric).observe({}, value);
-    this.entries.appended(row, recorded.entries);
+    this.entries.appended(row, recorded.entries, recorded.bytes);
     if (ended(row.state)) {
       this.entries.forget(row.teamId, row.id);
       const seconds = ((row.endedAt ?? row.updatedAt) - row.createdAt) / 1_000;

@@ -19,10 +19,11 @@ import { Committed } from './committed';
 import { DefaultChain } from './default-chain';
 import { defaultMaxIterations, draftDetails, firstMessage } from './draft-task';
 import { nothing } from './outcome';
+import { cleanText, storable, storableInt } from './storable';
 import type { Recorded } from './record.store';
 import type { ChainCandidate, TaskDetails } from './task-details';
 import { newMemory } from './task-row';
-import type { TaskRow } from './task-row';
+import type { Figures, TaskRow } from './task-row';
 import { TaskStore } from './task.store';
 
 /** How long the start of a task waits for the window of its model, in ms. */
@@ -48,23 +49,24 @@ export class CreateTask {
    */
   async create(team: string, request: task.CreateRequest): Promise<{ row: TaskRow; existing: boolean }> {
     const id = v7();
-    const details = draftDetails(request, v7(), this.defaults.chain);
+    const details = storable(draftDetails(request, v7(), this.defaults.chain));
+    const key = cleanText(request.idempotencyKey);
     const digest = createHash('sha256')
       .update(toBinary(task.CreateRequestSchema, { ...request, idempotencyKey: '' }))
       .digest('hex');
-    const known = await this.known(team, request.idempotencyKey, digest);
+    const known = await this.known(team, key, digest);
     if (known) return { row: known, existing: true };
     const parent = request.parentId === '' ? undefined : await this.tasks.get(team, request.parentId);
     const rootId = parent?.rootId ?? id;
     const window = await this.window(team, details.chain[0]);
     const goal = await this.spilledGoal(team, id, rootId, details, window);
     const text = firstMessage(goal, details);
-    this.checkFits(id, team, details, text, window);
+    const figures = this.checkedFigures(id, team, details, text, window);
     const created = await transaction(this.pool, (client) =>
-      this.insert(client, { team, id, rootId, parentId: parent?.id, details, text, request, digest }),
+      this.insert(client, { team, id, rootId, parentId: parent?.id, details, text, request, digest, figures, key }),
     );
     if (!created) {
-      const raced = await this.known(team, request.idempotencyKey, digest);
+      const raced = await this.known(team, key, digest);
       if (raced) return { row: raced, existing: true };
       throw new NightshiftError('UNAVAILABLE', 'the idempotency key is being used by another request');
     }
@@ -121,11 +123,12 @@ export class CreateTask {
     return previewOf({ text: details.goal, storedId: stored.id, maxChars: firstMessagePreviewChars });
   }
 
-  private checkFits(id: string, team: string, details: TaskDetails, text: string, window: compaction.ModelWindow): void {
+  /** Sizes of the task as it starts. @throws NightshiftError CONTEXT_IRREDUCIBLE */
+  private checkedFigures(id: string, team: string, details: TaskDetails, text: string, window: compaction.ModelWindow): Figures {
     const row = newRow({ team, id, rootId: id, parentId: undefined, text, hasWorkspace: false, maxIterations: 1 });
     const candidate = details.chain[0] ?? { provider: '', model: '', endpoint: '' };
-    const { threshold } = contextOf(row, prepare(details), candidate, window);
-    if (!threshold.irreducible) return;
+    const { threshold, shown } = contextOf(row, prepare(details), candidate, window);
+    if (!threshold.irreducible) return shown;
     throw new NightshiftError(
       'CONTEXT_IRREDUCIBLE',
       `${candidate.provider}/${candidate.model}: ${threshold.irreducible.message}`,
@@ -137,12 +140,13 @@ export class CreateTask {
 
   private async insert(client: PoolClient, draft: Draft): Promise<Recorded | undefined> {
     const { team, id, details, request, text } = draft;
-    const maxIterations = request.options?.maxIterations || defaultMaxIterations;
-    const row = newRow({ ...draft, hasWorkspace: details.workspace !== undefined, maxIterations });
-    if (request.idempotencyKey !== '') {
+    const maxIterations = storableInt(request.options?.maxIterations || defaultMaxIterations);
+    const fresh = newRow({ ...draft, hasWorkspace: details.workspace !== undefined, maxIterations });
+    const row = { ...fresh, memory: { ...fresh.memory, figures: draft.figures } };
+    if (draft.key !== '') {
       const { rowCount } = await client.query(
         'INSERT INTO task_idempotency_keys (team_id, key, task_id, request_sha256) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-        [team, request.idempotencyKey, id, draft.digest],
+        [team, draft.key, id, draft.digest],
       );
       if (rowCount === 0) return undefined;
     }
@@ -190,6 +194,8 @@ interface Draft {
   readonly text: string;
   readonly request: task.CreateRequest;
   readonly digest: string;
+  readonly figures: Figures;
+  readonly key: string;
 }
 
 function newRow(

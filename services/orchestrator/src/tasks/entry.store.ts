@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { compaction, transcript } from '@nightshift/contracts';
 import { Pool } from '@nightshift/db';
 import type { PoolClient, QueryResultRow } from '@nightshift/db';
+import { storableInt } from './storable';
 import type { TaskRow } from './task-row';
 
 /** What a view is made of: the newest checkpoint, and the entries it leaves visible, ascending. */
@@ -53,10 +54,10 @@ export class EntryStore {
   }
 
   /** Adds what was just recorded, so that the next step of this process need not read it back. */
-  appended(row: TaskRow, entries: readonly transcript.Entry[]): void {
+  appended(row: TaskRow, entries: readonly transcript.Entry[], bytes: number): void {
     const cached = this.cache.get(`${row.teamId}/${row.id}`);
     if (!cached || cached.generation !== row.generation) return;
-    for (const entry of entries) if (entry.seq === cached.through + 1) this.grow(cached, entry, 256);
+    for (const entry of entries) if (entry.seq === cached.through + 1) this.grow(cached, entry, bytes / entries.length);
   }
 
   /** Drops a task that has ended, is parked or works elsewhere. */
@@ -79,7 +80,7 @@ export class EntryStore {
           SELECT seq, bytes, body, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM task_entries
           WHERE team_id = $1 AND task_id = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT $5
         ) page WHERE before < $6 ORDER BY seq`,
-      values: [team, id, page.after, page.through, page.limit + 1, page.maxBytes],
+      values: [team, id, storableInt(page.after), storableInt(page.through), page.limit + 1, page.maxBytes],
     });
     const shown = rows.slice(0, page.limit);
     const last = shown[shown.length - 1]?.seq ?? page.through;

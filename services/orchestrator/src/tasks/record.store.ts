@@ -5,6 +5,7 @@ import { Pool } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
 import { v7 } from 'uuid';
 import type { Outcome } from './outcome';
+import { cleanText, storableJson } from './storable';
 import { rowOf, taskColumns } from './task-sql';
 import type { TaskRecord } from './task-sql';
 import type { Memory, TaskRow } from './task-row';
@@ -85,6 +86,8 @@ export interface RecordGuard {
 export interface Recorded {
   readonly row: TaskRow;
   readonly entries: readonly transcript.Entry[];
+  /** Encoded bytes of all entries together. */
+  readonly bytes: number;
 }
 
 @Injectable()
@@ -110,6 +113,7 @@ export class RecordStore {
     ];
     const due = outcome.row.dueInMs ?? graceMs[next.pending] ?? null;
     const assistant = entries.find(({ body }) => body.case === 'assistant');
+    const bodies = entries.map((entry) => Buffer.from(toBinary(transcript.EntrySchema, entry)));
     const { rows } = await db.query<TaskRecord>({
       name: 'record_outcome',
       text: statement,
@@ -119,7 +123,7 @@ export class RecordStore {
         row.epoch,
         next.state,
         next.pending,
-        next.reason.slice(0, 500),
+        cleanText(next.reason.slice(0, 500)),
         due,
         guard.keep ? this.worker.owner : null,
         next.generation,
@@ -130,17 +134,17 @@ export class RecordStore {
         next.passId ?? null,
         outcome.row.pauseRequested ?? null,
         outcome.row.compactRequested ?? null,
-        JSON.stringify(withSums(next, outcome)),
+        storableJson(withSums(next, outcome)),
         entries.length,
         events.length,
-        outcome.details ? JSON.stringify(outcome.details) : null,
+        outcome.details ? storableJson(outcome.details) : null,
         guard.leased ? this.worker.owner : null,
         entries.map(({ seq }) => seq),
         entries.map(({ body }) => body.case ?? ''),
         outcome.entries.map(({ estimate }) => estimate),
-        entries.map((entry) => Buffer.from(toBinary(transcript.EntrySchema, entry))),
+        bodies,
         assistant?.seq ?? 0,
-        JSON.stringify(
+        storableJson(
           outcome.calls.map((call) => ({
             call_id: call.callId,
             provider_id: call.providerId,
@@ -154,17 +158,17 @@ export class RecordStore {
             result: call.result && encodeResult(call.result),
           })),
         ),
-        JSON.stringify(
+        storableJson(
           outcome.closedCalls.map(({ callId, state, result }) => ({ call_id: callId, state, result: encodeResult(result) })),
         ),
-        JSON.stringify(events.map(({ kind, data }) => ({ kind, data: JSON.stringify(data) }))),
+        storableJson(events.map(({ kind, data }) => ({ kind, data: storableJson(data) }))),
         this.worker.leaseMs,
         outcome.startsPass?.reason ?? null,
         outcome.startsPass?.measured ?? 0,
       ],
     });
     const updated = rows[0];
-    return updated && { row: rowOf(updated), entries };
+    return updated && { row: rowOf(updated), entries, bytes: bodies.reduce((sum, { length }) => sum + length, 0) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
-import { task } from '@nightshift/contracts';
+import { NightshiftError, task } from '@nightshift/contracts';
+import { isUuid } from '../outcomes/calls';
 import { PreparedTasks } from '../steps/prepared';
 import { presentTask } from './present';
 import type { TaskRow } from './task-row';
@@ -22,7 +23,13 @@ export class TaskReader {
   }
 
   async list(team: string, request: task.ListRequest): Promise<{ tasks: Presented[]; more: boolean }> {
-    const limit = Math.min(Math.max(request.limit, 1), 200);
+    const faults = (['beforeId', 'rootId'] as const).filter((name) => request[name] !== '' && !isUuid(request[name]));
+    if (faults.length > 0) {
+      throw new NightshiftError('INVALID_ARGUMENT', 'tasks cannot be listed as asked', {
+        faults: faults.map((name) => `${name}: expected the id of a task`),
+      });
+    }
+    const limit = Math.min(Math.max(request.limit || 50, 1), 200);
     const rows = await this.tasks.list(team, {
       limit: limit + 1,
       beforeId: request.beforeId || undefined,

@@ -8,6 +8,7 @@ import type { JudgedCall } from '../decide/guards';
 import type { BatchCall } from '../outcomes/batch';
 import { isUuid } from '../outcomes/calls';
 import type { CallState } from '../tasks/outcome';
+import { cleanText, storableInt, storableJson } from '../tasks/storable';
 import type { TaskRow } from '../tasks/task-row';
 import { rowOf, taskColumns } from '../tasks/task-sql';
 import type { TaskRecord } from '../tasks/task-sql';
@@ -98,7 +99,7 @@ export class CallStore {
   async list(team: string, task: string, after: number, limit: number): Promise<readonly LedgerCall[]> {
     const { rows } = await this.pool.query<CallRecord>(
       'SELECT * FROM tool_calls WHERE team_id = $1 AND task_id = $2 AND entry_seq > $3 ORDER BY entry_seq, position LIMIT $4',
-      [team, task, after, limit],
+      [team, task, storableInt(after), limit],
     );
     return rows.map(callOf);
   }
@@ -127,9 +128,9 @@ export class CallStore {
         call.callId,
         closed.state,
         Buffer.from(toBinary(transcript.ToolResultSchema, closed.result)),
-        closed.ms,
-        closed.runner,
-        JSON.stringify(closed.changes),
+        storableInt(closed.ms),
+        cleanText(closed.runner),
+        storableJson(closed.changes),
         call.entrySeq,
       ],
     });
@@ -164,7 +165,7 @@ export class CallStore {
             json_build_object('callId', call_id, 'tool', tool, 'runner', $4::text, 'arguments', left(arguments_json, 2000))::text
           FROM event WHERE fresh
         ) SELECT * FROM event`,
-      values: [team, task, call, runner],
+      values: [team, task, call, cleanText(runner)],
     });
     const found = rows[0];
     return found && { tool: found.tool, argumentsJson: found.arguments_json, row: rowOf(found) };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
+import { cleanText, storableInt } from '../tasks/storable';
 import type { tool } from '@nightshift/contracts';
 
 export interface EditedPath {
@@ -48,9 +49,9 @@ export class FileStore {
       values: [
         team,
         task,
-        paths,
-        paths.map((path) => seen.get(path)?.sha256 ?? hashes.get(path) ?? ''),
-        paths.map((path) => seen.get(path)?.readGeneration ?? 0),
+        paths.map(cleanText),
+        paths.map((path) => cleanText(seen.get(path)?.sha256 ?? hashes.get(path) ?? '')),
+        paths.map((path) => storableInt(seen.get(path)?.readGeneration ?? 0)),
         paths.map((path) => seen.get(path)?.readInWhole ?? false),
         paths.map((path) => edited.has(path)),
       ],
