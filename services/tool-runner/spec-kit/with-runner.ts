@@ -17,13 +17,14 @@ export interface TestRunner {
   readonly sources: string;
   readonly workspaceRoot: string;
   readonly runner: Runner;
-  /** Stops the service in this process and starts it again on the same disk. */
+  /** Stops the service in this process (if it runs) and starts it again on the same disk. */
   restart(): Promise<void>;
+  stop(): Promise<void>;
   environment(): Record<string, string>;
 }
 
 /** Gives a spec file a runner on a real bus, a directory of sources, and the other side. */
-export function withRunner(settings: Record<string, string> = {}): TestRunner {
+export function withRunner(settings: Record<string, string> = {}, { started = true } = {}): TestRunner {
   const nats = withNats();
   const side = new OtherSide('runner-1');
   let folder = '';
@@ -52,7 +53,7 @@ export function withRunner(settings: Record<string, string> = {}): TestRunner {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'nightshift-runner-')));
     mkdirSync(join(folder, 'sources'));
     await side.start(nats.url);
-    await start();
+    if (started) await start();
   });
   afterAll(async () => {
     await service?.stop();
@@ -76,6 +77,10 @@ export function withRunner(settings: Record<string, string> = {}): TestRunner {
     async restart() {
       await service?.stop();
       await start();
+    },
+    async stop() {
+      await service?.stop();
+      service = undefined;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { join } from 'node:path';
-import { Metrics } from '@nightshift/metrics';
+import { Logger, Metrics } from '@nightshift/metrics';
 import { Journals } from './calls/journals';
 import { RunningCalls } from './calls/running-calls';
 import { SeenFiles } from './calls/seen-files';
@@ -28,6 +28,7 @@ export class Runner implements OnApplicationShutdown {
   private constructor(
     readonly config: RunnerConfig,
     readonly metrics: Metrics,
+    readonly logger: Logger,
     readonly lease: Lease,
     readonly workspaces: Workspaces,
     readonly commands: Commands,
@@ -41,7 +42,7 @@ export class Runner implements OnApplicationShutdown {
   }
 
   /** Looks at what this machine can do. Throws FAILED_PRECONDITION when ripgrep is missing. */
-  static async create(config: RunnerConfig, metrics: Metrics, lease: Lease): Promise<Runner> {
+  static async create(config: RunnerConfig, metrics: Metrics, logger: Logger, lease: Lease): Promise<Runner> {
     const own = join(config.WORKSPACE_ROOT, '.runner');
     const git = new Git(own, config.PATH);
     const cgroup = process.platform === 'linux' ? findCgroup() : undefined;
@@ -57,12 +58,13 @@ export class Runner implements OnApplicationShutdown {
       allowInnerHosts: config.ALLOW_INNER_HOSTS,
     };
     const workspaces = new Workspaces(git, { root: config.WORKSPACE_ROOT, allowedRoots: config.ALLOWED_ROOTS });
-    return new Runner(config, metrics, lease, workspaces, new Commands(settings), findRipgrep(config.PATH));
+    return new Runner(config, metrics, logger, lease, workspaces, new Commands(settings), findRipgrep(config.PATH));
   }
 
   /** Calls are drained by now; what is left are background commands. */
   async onApplicationShutdown(): Promise<void> {
     await this.commands.stopAll('shutdown');
+    await this.journals.closeAll();
   }
 
   /** What an announcement says about commands: sandboxed or not, and why not. */

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Metrics } from '@nightshift/metrics';
+import { Logger, Metrics } from '@nightshift/metrics';
 import { StopTask } from './calls/stop-task';
 import { ToolCalls } from './calls/tool-calls';
 import { ToolRunHandlers } from './calls/tool-run.handlers';
@@ -17,7 +17,11 @@ export class ToolRunnerModule {
       module: ToolRunnerModule,
       controllers: [ToolRunHandlers, WorkspaceHandlers],
       providers: [
-        { provide: Runner, inject: [Metrics], useFactory: (metrics: Metrics) => Runner.create(config, metrics, lease) },
+        {
+          provide: Runner,
+          inject: [Metrics, Logger],
+          useFactory: (metrics: Metrics, logger: Logger) => Runner.create(config, metrics, logger, lease),
+        },
         CloseWorkspaces,
         Presence,
         StopTask,

@@ -15,111 +15,183 @@ export interface Started {
 }
 type Line = { call: string; started: Started } | { call: string; answer: Answer };
 
-/** Bytes above which the file is rewritten with what may still be asked for. */
+/** Where a line lies in the file, in bytes. */
+interface Span {
+  at: number;
+  length: number;
+}
+/** Results stay on the disk: a workspace may have thousands of calls, and a redelivery is rare. */
+interface Known {
+  started?: Started;
+  startedAt?: Span;
+  answerAt?: Span;
+}
+interface Waiting {
+  line: Line;
+  durable: boolean;
+  done: () => void;
+  failed: (error: unknown) => void;
+}
+
+/** Bytes above which the file is rewritten with what may still be asked for, and what a rewrite keeps of results. */
 const maxBytes = 16 * 1024 * 1024;
-/** Results kept by a rewrite: a redelivery comes soon after its call. */
-const keepResults = 64;
+const keepBytes = 4 * 1024 * 1024;
 
 /**
  * One file of lines beside each workspace: what was started and what came out, on the disk before anything else happens.
  * A line that a crash cut off is dropped when the file is read.
  */
 export class Journal {
-  private readonly calls = new Map<string, Journaled>();
-  private file: FileHandle | undefined;
+  private calls = new Map<string, Known>();
   private bytes = 0;
-  private pending: { text: string; durable: boolean; done: () => void; failed: (error: unknown) => void }[] = [];
+  private waiting: Waiting[] = [];
   private writing: Promise<void> | undefined;
+  private flushing = false;
+  private turn: Promise<void> = Promise.resolve();
 
-  private constructor(private readonly path: string) {}
+  private constructor(
+    private readonly path: string,
+    private file: FileHandle,
+  ) {}
 
   static async open(path: string): Promise<Journal> {
-    const journal = new Journal(path);
     const existed = existsSync(path);
-    journal.file = await open(path, 'a+');
+    const journal = new Journal(path, await open(path, 'a+'));
     if (existed) await journal.load();
     return journal;
   }
 
-  find(call: string): Journaled {
-    return this.calls.get(call) ?? {};
+  async find(call: string): Promise<Journaled> {
+    const known = this.calls.get(call);
+    if (!known) return {};
+    const started = known.started ? { started: known.started } : {};
+    if (!known.answerAt) return started;
+    return this.alone(async () => {
+      // Looked up again: a rewrite may have moved or dropped it while we waited.
+      const span = this.calls.get(call)?.answerAt;
+      const line = span && (JSON.parse((await this.bytesOf(span)).toString('utf8'), readBytes) as Line);
+      return line && 'answer' in line ? { ...started, answer: line.answer } : started;
+    });
   }
 
-  /** Resolves once it is on the disk. A read-only call is repeated anyway, so its lines are not waited for. */
+  /** Resolves once it is on the disk. A read-only call is repeated anyway, so its lines are written but not waited for. */
   started(call: string, started: Started): Promise<void> {
-    this.calls.set(call, { ...this.calls.get(call), started });
     return this.append({ call, started }, started.effect !== 'read-only');
   }
 
   result(call: string, answer: Answer): Promise<void> {
-    const known = this.calls.get(call);
-    this.calls.set(call, { ...known, answer });
-    return this.append({ call, answer }, known?.started?.effect !== 'read-only');
+    return this.append({ call, answer }, this.calls.get(call)?.started?.effect !== 'read-only');
   }
 
   async close(): Promise<void> {
     await this.writing;
-    await this.file?.close();
-    this.file = undefined;
+    await this.file.close();
   }
 
   private append(line: Line, durable: boolean): Promise<void> {
     return new Promise((done, failed) => {
-      this.pending.push({ text: `${JSON.stringify(line, writeBytes)}\n`, durable, done, failed });
-      this.writing ??= this.flush().finally(() => (this.writing = undefined));
+      this.waiting.push({ line, durable, done, failed });
+      if (!this.flushing) this.writing = this.flush();
     });
   }
 
   /** Lines that came during a flush share the next one. */
   private async flush(): Promise<void> {
-    while (this.pending.length > 0) {
-      const batch = this.pending;
-      this.pending = [];
+    this.flushing = true;
+    while (this.waiting.length > 0) {
+      const batch = this.waiting;
+      this.waiting = [];
       try {
-        if (this.bytes > maxBytes) await this.rewrite();
-        const file = this.file as FileHandle;
-        const text = batch.map((entry) => entry.text).join('');
-        await file.appendFile(text);
-        this.bytes += Buffer.byteLength(text);
-        if (batch.some((entry) => entry.durable)) await file.datasync();
-        for (const entry of batch) entry.done();
+        if (this.bytes > maxBytes) await this.alone(() => this.rewrite());
+        const lines = batch.map(({ line }) => Buffer.from(`${JSON.stringify(line, writeBytes)}\n`));
+        await this.write(Buffer.concat(lines));
+        lines.forEach((text, index) => this.learn((batch[index] as Waiting).line, text.length));
+        if (batch.some(({ durable }) => durable)) await this.file.datasync();
+        for (const { done } of batch) done();
       } catch (error) {
-        for (const entry of batch) entry.failed(error);
+        for (const { failed } of batch) failed(error);
       }
+    }
+    // In the same turn as the look at `waiting`: a line that comes after it starts the next flush.
+    this.flushing = false;
+  }
+
+  /** On a full disk half a line may be written: it is cut off again, or every later line would be glued to it. */
+  private async write(text: Buffer): Promise<void> {
+    try {
+      await this.file.appendFile(text);
+    } catch (error) {
+      await this.file.truncate(this.bytes);
+      throw error;
     }
   }
 
+  private learn(line: Line, length: number): void {
+    const known = this.calls.get(line.call) ?? {};
+    const span = { at: this.bytes, length };
+    this.calls.set(
+      line.call,
+      'started' in line ? { ...known, started: line.started, startedAt: span } : { ...known, answerAt: span },
+    );
+    this.bytes += length;
+  }
+
   private async load(): Promise<void> {
-    const file = this.file as FileHandle;
-    const text = (await file.readFile()).toString('utf8');
-    const complete = text.lastIndexOf('\n') + 1;
-    for (const line of text.slice(0, complete).split('\n')) {
-      if (line === '') continue;
-      const entry = JSON.parse(line, readBytes) as Line;
-      const known = this.calls.get(entry.call);
-      this.calls.set(entry.call, 'started' in entry ? { ...known, started: entry.started } : { ...known, answer: entry.answer });
+    const content = await this.file.readFile();
+    const complete = content.lastIndexOf(10) + 1;
+    while (this.bytes < complete) {
+      const end = content.indexOf(10, this.bytes) + 1;
+      this.learn(JSON.parse(content.toString('utf8', this.bytes, end), readBytes) as Line, end - this.bytes);
     }
-    this.bytes = Buffer.byteLength(text.slice(0, complete));
     // What a crash cut off would otherwise run into the next line.
-    if (complete < text.length) await file.truncate(this.bytes);
+    if (complete < content.length) await this.file.truncate(complete);
   }
 
   /** Open calls and the newest results go into a new file, which takes the place of the old one in one step. */
   private async rewrite(): Promise<void> {
-    const finished = [...this.calls].filter(([, known]) => known.answer !== undefined).map(([call]) => call);
-    for (const call of finished.slice(0, -keepResults)) this.calls.delete(call);
-    const lines = [...this.calls].flatMap(([call, { started, answer }]): Line[] => [
-      ...(started ? [{ call, started }] : []),
-      ...(answer ? [{ call, answer }] : []),
-    ]);
-    const text = lines.map((line) => `${JSON.stringify(line, writeBytes)}\n`).join('');
-    const fresh = await open(`${this.path}.tmp`, 'w+');
-    await fresh.appendFile(text);
+    let room = keepBytes;
+    const kept = [...this.calls].reverse().filter(([, { answerAt }]) => {
+      if (!answerAt) return true;
+      room -= answerAt.length;
+      return room >= 0;
+    });
+    const parts: Buffer[] = [];
+    const calls = new Map<string, Known>();
+    let at = 0;
+    const move = async (span: Span | undefined): Promise<Span | undefined> => {
+      if (!span) return undefined;
+      const text = await this.bytesOf(span);
+      parts.push(text);
+      at += text.length;
+      return { at: at - text.length, length: text.length };
+    };
+    for (const [call, known] of kept.reverse()) {
+      calls.set(call, { ...known, startedAt: await move(known.startedAt), answerAt: await move(known.answerAt) });
+    }
+    const fresh = await open(`${this.path}.tmp`, 'w');
+    await fresh.writeFile(Buffer.concat(parts));
     await fresh.sync();
+    await fresh.close();
     await rename(`${this.path}.tmp`, this.path);
-    await this.file?.close();
-    this.file = fresh;
-    this.bytes = Buffer.byteLength(text);
+    await this.file.close();
+    this.file = await open(this.path, 'a+');
+    this.calls = calls;
+    this.bytes = at;
+  }
+
+  /** Reading and rewriting take turns: a rewrite replaces the file. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(work);
+    this.turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  private async bytesOf({ at, length }: Span): Promise<Buffer> {
+    const { buffer } = await this.file.read(Buffer.alloc(length), 0, length, at);
+    return buffer;
   }
 }
 

@@ -22,4 +22,10 @@ export class Journals {
     this.open.delete(journal);
     await (await known)?.close();
   }
+
+  async closeAll(): Promise<void> {
+    const all = [...this.open.values()];
+    this.open.clear();
+    await Promise.all(all.map(async (journal) => (await journal).close()));
+  }
 }

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transcript } from '@nightshift/contracts';
-import { eventually, withNats } from '@nightshift/testing';
-import { OtherSide, textOf } from '../../spec-kit/other-side';
+import { eventually } from '@nightshift/testing';
+import { textOf } from '../../spec-kit/other-side';
 import { RunnerProcess } from '../../spec-kit/runner-process';
+import { withRunner } from '../../spec-kit/with-runner';
 
 const { FINISHED, UNKNOWN } = transcript.ToolOutcome;
 const seen = { path: 'notes.txt', sha256: '', readGeneration: 1, readInWhole: true };
@@ -68,56 +68,27 @@ const rows: Row[] = [
 ];
 
 describe('a runner killed inside a call', () => {
-  const nats = withNats();
-  const side = new OtherSide('runner-1');
-  let folder = '';
-  let runner: RunnerProcess | undefined;
-  const start = async (extra: Record<string, string> = {}): Promise<RunnerProcess> => {
-    const before = side.announced.length;
-    runner = RunnerProcess.start({
-      PATH: process.env.PATH ?? '',
-      NATS_URL: nats.url,
-      RUNNER_ID: side.runner,
-      WORKSPACE_ROOT: join(folder, 'workspaces'),
-      ALLOWED_ROOTS: join(folder, 'sources'),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'fatal',
-      ACK_WAIT_MS: '1000',
-      ...extra,
-    });
-    await eventually(() => side.announced.length > before, { timeoutMs: 30_000 });
-    return runner;
-  };
-
-  beforeAll(async () => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), 'nightshift-crash-')));
-    mkdirSync(join(folder, 'sources'));
-    await side.start(nats.url);
-  });
-  afterAll(async () => {
-    await runner?.kill('SIGTERM');
-    await side.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const test = withRunner({}, { started: false });
+  const { side } = test;
 
   it.each(rows)('$title', async ({ crash, tool, args, outcome, replayed, text, file }) => {
     const id = `ws-${rows.findIndex((row) => row.crash === crash && row.tool === tool)}`;
-    const directory = join(folder, 'sources', id);
+    const directory = join(test.sources, id);
     mkdirSync(directory);
     writeFileSync(join(directory, 'notes.txt'), 'one\n');
-    const marker = join(folder, `${id}.marker`);
-    const killed = await start({ CRASH_POINT: crash, CRASH_MARKER: marker });
+    const before = side.announced.length;
+    const killed = RunnerProcess.start({ ...test.environment(), CRASH_POINT: crash });
+    await eventually(() => side.announced.length > before, { timeoutMs: 60_000 });
     await side.open(id, { directory, mode: 'in_place' });
     const hash = '2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806';
     const callId = await side.send(tool, args, { workspaceId: id, seen: [{ ...seen, sha256: hash, readInWhole: false }] });
     expect(await killed.ended()).toBe('SIGKILL');
-    expect(existsSync(marker)).toBe(true);
-    const restarted = await start({ CRASH_POINT: crash, CRASH_MARKER: marker });
+    await test.restart();
 
     const finished = await side.reportOf(callId);
     expect(finished).toMatchObject({ replayedFromJournal: replayed, result: { outcome } });
     expect(textOf(finished)).toMatch(text);
     expect(readFileSync(join(directory, 'notes.txt'), 'utf8')).toBe(file);
-    await restarted.kill('SIGTERM');
+    await test.stop();
   });
 });

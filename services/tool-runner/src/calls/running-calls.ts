@@ -52,6 +52,7 @@ const texts: Partial<Record<EndReason, string>> = {
   shutdown: 'the runner is shutting down',
 };
 
+/** CANCELLED for a task that was stopped; otherwise UNAVAILABLE, since the call itself is still wanted. */
 export function abortReason(end: EndReason): NightshiftError {
-  return new NightshiftError('CANCELLED', texts[end] ?? end, { details: { end } });
+  return new NightshiftError(end === 'cancelled' ? 'CANCELLED' : 'UNAVAILABLE', texts[end] ?? end, { details: { end } });
 }

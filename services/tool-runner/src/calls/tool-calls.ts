@@ -64,13 +64,9 @@ export class ToolCalls {
   }
 
   private async run(call: Call, signal: AbortSignal): Promise<void> {
-    const { team, taskId, callId } = call;
+    const { team, taskId } = call;
     this.runner.lease.require(Date.now());
-    const claim = await this.bus.request(
-      routes.toolClaim,
-      { taskId, callId, runner: this.runner.id, delivery: call.delivery },
-      { team, signal },
-    );
+    const claim = await this.claim(call, signal);
     // Closed or cancelled: somebody else has recorded an outcome, nothing is left to do.
     if (!claim.granted) return;
     const { answer, ms, replayed } = await this.answerTo(call, claim, signal);
@@ -78,10 +74,20 @@ export class ToolCalls {
     await this.report(call, claim, { answer, ms, replayed });
   }
 
+  private async claim({ team, taskId, callId, delivery }: Call, signal: AbortSignal): Promise<tool.ClaimReply> {
+    try {
+      return await this.bus.request(routes.toolClaim, { taskId, callId, runner: this.runner.id, delivery }, { team, signal });
+    } catch (error) {
+      // The reason tells whether the call is still wanted: "cancelled" leaves the queue, anything else comes again.
+      throw signal.aborted ? signal.reason : error;
+    }
+  }
+
   private async answerTo(call: Call, claim: tool.ClaimReply, signal: AbortSignal): Promise<Ran> {
     const started = performance.now();
     const since = (answer: Answer, replayed = false): Ran => ({ answer, ms: Math.round(performance.now() - started), replayed });
     // A stop that overtook its call: checked after the abort handle is there and before anything is spent.
+    throwUnlessCancelled(signal);
     if (signal.aborted || this.runner.stopped.has(call.team, call.taskId, Date.now())) {
       return since(cancelled(`${claim.tool} was not started: the task was cancelled.`));
     }
@@ -92,7 +98,7 @@ export class ToolCalls {
       return since(failure(NightshiftError.from(error).message));
     }
     const journal = await this.runner.journals.of(workspace);
-    const journaled = journal.find(call.callId);
+    const journaled = await journal.find(call.callId);
     const opening = openCall(journaled, await this.hashNow(workspace, journaled.started?.intent?.path));
     if (opening.do === 'publish') {
       this.count('replayed', claim.tool);
@@ -120,8 +126,9 @@ export class ToolCalls {
     try {
       plan = await planCall(claim.tool, claim.argumentsJson, this.contextOf(call, claim, workspace, signal, live));
     } catch (error) {
+      throwUnlessCancelled(signal);
       // Nothing was begun, so nothing is written down: a repetition fails the same way.
-      return asAnswer(error, claim.tool);
+      return asAnswer(error, claim.tool, signal);
     }
     const effect = isWorkspaceTool(claim.tool) ? workspaceTools[claim.tool].effect : 'effectful';
     await journal.started(call.callId, { tool: claim.tool, effect, ...(plan.intent ? { intent: plan.intent } : {}) });
@@ -131,7 +138,9 @@ export class ToolCalls {
     try {
       answer = await plan.perform();
     } catch (error) {
-      answer = asAnswer(error, claim.tool);
+      // A read that was cut off for our own reasons simply runs again.
+      if (effect === 'read-only') throwUnlessCancelled(signal);
+      answer = asAnswer(error, claim.tool, signal);
     } finally {
       live.flush();
     }
@@ -219,6 +228,19 @@ export class ToolCalls {
     }
   }
 
+  private show(call: Call, text: string): void {
+    try {
+      this.bus.live(
+        routes.toolOutput,
+        { taskId: call.taskId, callId: call.callId, text },
+        { team: call.team, task: call.taskId },
+      );
+    } catch (error) {
+      // Live output has no guarantee: without a connection it is lost, and the call goes on.
+      this.runner.logger.debug({ error: NightshiftError.from(error), callId: call.callId }, 'live output was dropped');
+    }
+  }
+
   private count(outcome: 'ok' | 'error' | 'timeout' | 'killed' | 'replayed' | 'attached' | 'unknown', name: string): void {
     this.runner.metrics.counter('tool_runs').inc({ tool: knownName(name), outcome });
   }
@@ -233,14 +255,17 @@ function readChars(claim: tool.ClaimReply): number {
   return Math.max(200, most - 200);
 }
 
-/** A fault as the model reads it. A cancelled call says so; everything else failed without an effect. */
-function asAnswer(error: unknown, name: string): Answer {
-  const fault = NightshiftError.from(error);
-  if (fault.code !== 'CANCELLED') return failure(fault.message);
-  const text = `${name} was stopped: ${fault.text}.`;
-  return fault.details.end === 'cancelled'
-    ? cancelled(text)
-    : answerOf(text, { isError: true, outcome: transcript.ToolOutcome.UNKNOWN });
+/** The end of a runner is not the end of a call: what was aborted for it goes back to the queue. */
+function throwUnlessCancelled(signal: AbortSignal): void {
+  if (signal.aborted && isNightshiftError(signal.reason) && signal.reason.code !== 'CANCELLED') throw signal.reason;
+}
+
+/** A fault as the model reads it: it failed without an effect, unless the call was cut off. */
+function asAnswer(error: unknown, name: string, signal: AbortSignal): Answer {
+  if (!signal.aborted) return failure(NightshiftError.from(error).message);
+  const { code, text } = NightshiftError.from(signal.reason);
+  const said = `${name} was stopped: ${text}.`;
+  return code === 'CANCELLED' ? cancelled(said) : answerOf(said, { isError: true, outcome: transcript.ToolOutcome.UNKNOWN });
 }
 
 function metricOutcome(answer: Answer): 'ok' | 'error' | 'killed' | 'unknown' {

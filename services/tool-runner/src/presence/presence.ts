@@ -64,12 +64,23 @@ export class Presence implements OnApplicationShutdown {
       runner.lease.renew(asked);
       if (this.lost) this.logger.info({ runner: runner.id, sandboxed, reason }, 'announced');
       this.lost = false;
-      const closed = new Set(reply.closedWorkspaceIds);
-      for (const { team, id } of held) if (closed.has(id)) await this.closing.close(team, id, false);
+      await this.removeClosed(held, new Set(reply.closedWorkspaceIds));
       return true;
     } catch (error) {
       this.logger.warn({ error: NightshiftError.from(error) }, 'the orchestrator did not answer the announcement');
       return false;
+    }
+  }
+
+  /** A workspace that cannot be removed now is named again by the next answer. */
+  private async removeClosed(held: readonly { team: string; id: string }[], closed: ReadonlySet<string>): Promise<void> {
+    for (const { team, id } of held) {
+      if (!closed.has(id)) continue;
+      try {
+        await this.closing.close(team, id, false);
+      } catch (error) {
+        this.logger.warn({ error: NightshiftError.from(error), workspace: id }, 'a closed workspace could not be removed');
+      }
     }
   }
 
