@@ -1,4 +1,4 @@
-import bits from './script-weights.json';
+import bits from './single-tokens.json';
 
 /** First code point and one bit per character: set = a token of its own in o200k_base. A spec compares them with the ranks. */
 const han = { first: 0x4e00, single: Buffer.from(bits.han, 'base64') };

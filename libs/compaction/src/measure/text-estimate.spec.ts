@@ -1,7 +1,7 @@
 import { Random } from '../conformance/random';
 import { TokenCounter } from '../tokens/bpe.cjs';
 import { inflate } from './estimate';
-import bits from './script-weights.json';
+import bits from './single-tokens.json';
 import { estimateText } from './text-estimate';
 
 const counter = new TokenCounter();
