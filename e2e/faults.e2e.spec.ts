@@ -90,7 +90,7 @@ afterAll(async () => {
 });
 
 let epoch = 0;
-type Init = MessageInitShape<typeof llm.CompleteRequestSchema>;
+type Init = Omit<Exclude<MessageInitShape<typeof llm.CompleteRequestSchema>, llm.CompleteRequest>, '$typeName' | '$unknown'>;
 interface Seen {
   /** Model and number of requests that the server got for this call, in chain order. */
   attempts: Record<string, number>;

@@ -12,4 +12,9 @@ const run = (command, args) => {
 const words = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const options = process.argv.slice(2).filter((word) => word.startsWith('-'));
 run('tsc', ['-b', 'tsconfig.json']);
-run('jest', ['--selectProjects', 'e2e', ...options, ...(words.length > 0 ? ['--testPathPatterns', `e2e/(${words.join('|')})`] : [])]);
+run('jest', [
+  '--selectProjects',
+  'e2e',
+  ...options,
+  ...(words.length > 0 ? ['--testPathPatterns', `e2e/(${words.join('|')})`] : []),
+]);

@@ -41,8 +41,9 @@ const groups = [
         `${bin('buf')} generate -o ${generated} && diff -r libs/contracts/src/gen ${generated}/libs/contracts/src/gen`,
       ],
     },
+    { name: 'schema', command: [process.execPath, 'scripts/check-schema-drift.mjs'] },
     { name: 'boundaries', command: [process.execPath, 'scripts/check-boundaries.mjs'] },
-    { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '.'] },
+    { name: 'format', command: [bin('prettier'), '--check', '--log-level', 'warn', '**/*.{ts,mts,mjs,cjs}'] },
   ],
   [
     { name: 'typecheck', command: [bin('tsc'), '-p', 'tsconfig.check.json'] },
@@ -50,7 +51,7 @@ const groups = [
   ],
   [{ name: 'unit', command: [bin('jest'), '--selectProjects', 'unit'] }],
   [{ name: 'int', command: [bin('jest'), '--selectProjects', 'int'] }],
-  [{ name: 'e2e', command: [bin('jest'), '--selectProjects', 'e2e', '--runInBand', '--testPathPatterns', '/e2e/spine'] }],
+  [{ name: 'e2e', command: [bin('jest'), '--selectProjects', 'e2e', '--runInBand', '--testPathPatterns', '/e2e/(spine|crash-points)'] }],
 ];
 
 const results = [];

@@ -148,7 +148,7 @@ async function call(
 
 const valid = { goal: 'fix it', models: ['sim/a'] };
 async function newTask(key = bootstrapKey): Promise<string> {
-  return (await call('POST', '/v1/tasks', { key, body: valid })).json.id as string;
+  return (await call('POST', '/v1/tasks', { key, body: valid })).json['id'] as unknown as string;
 }
 
 /** A key of a team of its own. */
@@ -238,7 +238,7 @@ describe('tasks', () => {
     const answer = await call('POST', '/v1/tasks', { body: valid });
     expect(answer.status).toBe(202);
     expect(answer.json).toMatchObject({ teamId: 'default', goal: 'fix it', state: 'running' });
-    const id = answer.json.id as string;
+    const id = answer.json['id'] as unknown as string;
     expect((await call('GET', `/v1/tasks/${id}`)).json).toMatchObject({ id });
     expect((await call('GET', '/v1/tasks')).text).toContain(id);
   });

@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 let epoch = 0;
-function request(over: Partial<llm.CompleteRequest> = {}): llm.CompleteRequest {
+function request(over: Omit<Partial<llm.CompleteRequest>, '$typeName' | '$unknown'> = {}): llm.CompleteRequest {
   return create(llm.CompleteRequestSchema, {
     taskId: '0190a000-0000-7000-8000-000000000001',
     epoch: ++epoch,

@@ -10,7 +10,7 @@ const request = (epoch: number): llm.CompleteRequest =>
 const first = { provider: 'claude', model: 'a' };
 const reply = (text: string): llm.CompleteReply =>
   create(llm.CompleteReplySchema, { message: { blocks: [{ kind: { case: 'text', value: text } }] } });
-const attempt = (number: number, over: Partial<llm.Attempt> = {}): llm.Attempt =>
+const attempt = (number: number, over: Omit<Partial<llm.Attempt>, '$typeName' | '$unknown'> = {}): llm.Attempt =>
   create(llm.AttemptSchema, {
     id: `0190a000-0000-7000-8000-00000000000${number}`,
     number,
