@@ -71,9 +71,8 @@ describe('replay', () => {
 (files.length > 0 ? describe : describe.skip)('recorded sessions with 8 000 fixed tokens', () => {
   it.each(files.length > 0 ? files : ['none'])('%s: valid for three protocols, landed, nothing dropped', async (file) => {
     const session = { ...importSession(file, readFileSync(join(folder, file), 'utf8')), system };
-    const fixed = 8_000;
     // Half the window, so that the rest of the session crosses the threshold again and again; short sessions have none to cross.
-    const run = await shrinkUntil(session, fixed);
+    const run = await shrinkUntil(session);
     const size = session.entries.reduce((sum, entry) => sum + estimateEntry(entry), 0);
     if (size > 25_000) expect(run.generations.length).toBeGreaterThanOrEqual(3);
     for (const { result, valid, dropped } of run.generations) {
@@ -89,11 +88,13 @@ describe('replay', () => {
   });
 
   /** The largest window that yields three generations; for a session too short for any, the smallest that can run. */
-  async function shrinkUntil(session: Parameters<typeof replay>[0], fixed: number) {
+  async function shrinkUntil(session: Parameters<typeof replay>[0]) {
     let run: Awaited<ReturnType<typeof replay>> | undefined;
-    for (const window of [400_000, 200_000, 128_000, 64_000, 48_000, 40_000, 32_000, 28_000, 24_000, 20_000]) {
+    for (const window of [
+      400_000, 200_000, 128_000, 64_000, 48_000, 40_000, 32_000, 28_000, 24_000, 20_000, 18_000, 17_000, 16_000,
+    ]) {
       const next = await replay(session, {
-        window: Math.max(window, fixed + 6_000),
+        window: window,
         maxOutput: 0,
         summarize: extractiveSummary,
         clock: () => 0,

@@ -75,10 +75,11 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
   const prefix = estimatePrefix({ system, tools });
   const estimates = new Map(entries.map((entry) => [entry.seq, estimateEntry(entry)]));
   const first = entries[0];
+  // Inflated, as a pass counts them: there is no report of a provider in a file.
   const fixed = {
-    system: estimatePrefix({ system, tools: [] }),
-    tools: estimatePrefix({ system: '', tools }),
-    firstMessage: first ? (estimates.get(first.seq) ?? 0) : 0,
+    system: inflate(estimatePrefix({ system, tools: [] })),
+    tools: tools.length > 0 ? inflate(estimatePrefix({ system: '', tools })) : 0,
+    firstMessage: first ? inflate(estimates.get(first.seq) ?? 0) : 0,
     goalAndPlan: 0,
   };
   const threshold = thresholdFor({ window: options.window, maxOutput: options.maxOutput, fixed });
