@@ -161,7 +161,7 @@ export class CallDesk {
     const deltas = request.live
       ? new DeltaPublisher({ taskId: request.taskId, epoch: request.epoch }, (delta) => this.hooks.live(key.team, delta))
       : undefined;
-    const context = { team: key.team, signal, deadlineMs: caller.deadlineMs };
+    const context = { team: key.team, signal, deadlineMs: caller.deadlineMs, unstreamed: request.unstreamed };
     const last = await tracedCall(request, () => this.follow(complete(request, context, deps), deltas));
     crashPoint('gateway-before-answer-stored');
     if (last.kind === 'finished') {

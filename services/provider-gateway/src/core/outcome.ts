@@ -6,6 +6,7 @@ import type { AttemptResult } from './attempt';
 import type { Fit } from './fit';
 import type { CallContext } from './gateway-event';
 import type { GatewayDeps } from './gateway-deps';
+import type { SentBody } from './request-body';
 import type { Progress, Turn } from './turn';
 
 /** Marks an answer that looks as if part of the input had been dropped; its usage must not be trusted. */
@@ -99,12 +100,13 @@ export function replyOf(
   result: AttemptResult,
   fit: Fit,
   maxOutput: number,
-  translations: string[],
+  sent: SentBody,
   progress: Progress,
   deps: GatewayDeps,
 ): llm.CompleteReply {
   return create(llm.CompleteReplySchema, {
-    message: result.draft.message(turn.provider.id, turn.candidate.model, deps.newId),
+    // Who was handed the provider's own bytes has the message.
+    ...(sent.native ? {} : { message: result.draft.message(turn.provider.id, turn.candidate.model, deps.newId) }),
     usage: result.usage,
     provider: turn.provider.id,
     model: turn.candidate.model,
@@ -114,7 +116,7 @@ export function replyOf(
     window: fit.window.window,
     windowSource: fit.window.source,
     outputTokensSent: maxOutput,
-    translations,
+    translations: sent.translations,
     firstContentMs: fromMs(result.firstContentAt ? result.firstContentAt - progress.startedAt : 0),
     totalMs: fromMs(result.endedAt - progress.startedAt),
     attempts: progress.attempts,

@@ -86,7 +86,7 @@ export async function* tryCandidate(
       await deps.attemptEnded(attempt);
       if (!failure) {
         observeAccepted(result, request, turn, call, deps);
-        return { end: 'finished', reply: replyOf(turn, result, fit, state.maxOutput, sent.translations, progress, deps) };
+        return { end: 'finished', reply: replyOf(turn, result, fit, state.maxOutput, sent, progress, deps) };
       }
       for (const observation of observationsOf(failure, candidate)) deps.observe(observation, call.team);
       const contentShown = result.draft.hasContent;

@@ -198,7 +198,8 @@ export class BreakerBoard {
   }
 
   private entry(name: BreakerName): Entry {
-    const key = keyOf(name);
+    // Not the bucket's key: that one is encoded, and this runs twice per call.
+    const key = `${name.provider}\n${name.credential}\n${name.model}`;
     let entry = this.entries.get(key);
     if (!entry) {
       entry = { name, shared: closedBreaker, revision: undefined, seen: nothingSeen, writing: Promise.resolve() };

@@ -187,14 +187,20 @@ function refuse(response: http.ServerResponse, error: NightshiftError): void {
   response.end(body);
 }
 
-async function bodyOf(request: http.IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > largestBody)
-      throw new NightshiftError('PAYLOAD_TOO_LARGE', `body: at most ${largestBody} bytes`, { details: { limit: largestBody } });
-    pieces.push(piece);
-  }
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+function bodyOf(request: http.IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= largestBody) pieces.push(piece);
+      // What is left is read and thrown away, so that the client gets to read the answer.
+      else
+        reject(
+          new NightshiftError('PAYLOAD_TOO_LARGE', `body: at most ${largestBody} bytes`, { details: { limit: largestBody } }),
+        );
+    });
+    request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    request.on('error', (cause) => reject(new NightshiftError('CANCELLED', 'the request was cut', { cause })));
+  });
 }

@@ -40,6 +40,8 @@ export class AttemptClocks {
   private since = performance.now();
   private readonly startedAt = this.since;
   private timer: NodeJS.Timeout | undefined;
+  private firesAt = 0;
+  private stopped = false;
 
   constructor(
     private readonly limits: ClockLimits,
@@ -51,7 +53,8 @@ export class AttemptClocks {
   enter(phase: Phase): void {
     this.phase = phase;
     this.since = performance.now();
-    this.arm();
+    // A timer that fires too early looks and arms itself again; only one that would fire too late has to move.
+    if (this.since + this.limits[phase] < this.firesAt) this.arm();
   }
 
   /** Data arrived; in the idle phase that is what the clock waits for. */
@@ -64,15 +67,16 @@ export class AttemptClocks {
   }
 
   stop(): void {
+    this.stopped = true;
     clearTimeout(this.timer);
     this.timer = undefined;
   }
 
   private arm(): void {
+    if (this.stopped) return;
     clearTimeout(this.timer);
-    const now = performance.now();
-    const left = Math.min(this.since + this.limits[this.phase] - now, this.startedAt + this.limits.total - now);
-    this.timer = setTimeout(() => this.look(), Math.max(1, Math.ceil(left)));
+    this.firesAt = Math.min(this.since + this.limits[this.phase], this.startedAt + this.limits.total);
+    this.timer = setTimeout(() => this.look(), Math.max(1, Math.ceil(this.firesAt - performance.now())));
   }
 
   private look(): void {

@@ -6,6 +6,20 @@ import { wireResponse } from './wire-response';
 
 /** An error body above this is cut: it is evidence, not an answer. */
 const maxErrorBytes = 256 * 1024;
+/** A reader that is behind stops the socket, so that a fast provider cannot fill our memory. */
+const mostPiecesWaiting = 64;
+
+const urls = new Map<string, URL>();
+
+/** Targets are few and come again with every call. */
+function parsed(target: string): URL {
+  let url = urls.get(target);
+  if (!url) {
+    if (urls.size > 1_000) urls.clear();
+    urls.set(target, (url = new URL(target)));
+  }
+  return url;
+}
 
 /**
  * One HTTP exchange with a provider: its clocks, its abort, and what was seen of it. It is handed to an SDK as
@@ -48,7 +62,7 @@ export class Exchange {
     headers: Readonly<Record<string, string>>,
     body: string | Buffer | undefined,
   ): Promise<Response> {
-    const url = new URL(target);
+    const url = parsed(target);
     return new Promise((resolve, reject) => {
       if (this.fault) return reject(this.fault);
       const bytes = typeof body === 'string' ? Buffer.from(body) : body;
@@ -82,26 +96,50 @@ export class Exchange {
 
   /** The pieces of a 2xx body as they come. Throws the fault that cut it, if one did. */
   async *pieces(): AsyncGenerator<Buffer, void, undefined> {
-    const response = this.response;
-    if (!response) throw this.fault ?? new TransportFault('unreadable', 'no response to read');
-    try {
-      for await (const piece of response as AsyncIterable<Buffer>) {
-        this.lastByteAt = Date.now();
-        this.clocks.data();
-        yield piece;
-      }
-    } catch (error) {
-      this.fail(faultOf(error));
+    // By hand: the stream's own async iterator costs more than the whole rest of a short answer.
+    const response = this.bodyToRead();
+    let waiting: Buffer[] = [];
+    let over = false;
+    let wake: (() => void) | undefined;
+    response.on('data', (piece: Buffer) => {
+      this.dataSeen();
+      waiting.push(piece);
+      if (waiting.length > mostPiecesWaiting) response.pause();
+      wake?.();
+    });
+    this.onOver(response, () => {
+      over = true;
+      wake?.();
+    });
+    for (;;) {
+      const taken = waiting;
+      waiting = [];
+      if (taken.length === 0 && over) break;
+      if (taken.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      for (const piece of taken) yield piece;
+      if (response.isPaused()) response.resume();
     }
-    if (this.fault) throw this.fault;
-    if (!response.complete) throw this.fail(new TransportFault('reset', 'the connection ended inside the body'));
+    this.checkWhole(response);
   }
 
   /** The whole 2xx body. */
-  async body(): Promise<Buffer> {
-    const pieces: Buffer[] = [];
-    for await (const piece of this.pieces()) pieces.push(piece);
-    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  body(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const response = this.bodyToRead();
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => {
+        this.dataSeen();
+        pieces.push(piece);
+      });
+      this.onOver(response, () => {
+        try {
+          this.checkWhole(response);
+          resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
   }
 
   /** Content was seen: from here on the idle clock counts. */
@@ -124,6 +162,29 @@ export class Exchange {
     this.clocks.stop();
     if (this.response && !this.response.complete) this.response.destroy();
     this.closed();
+  }
+
+  private bodyToRead(): IncomingMessage {
+    if (!this.response) throw this.fault ?? new TransportFault('unreadable', 'no response to read');
+    return this.response;
+  }
+
+  private dataSeen(): void {
+    this.lastByteAt = Date.now();
+    this.clocks.data();
+  }
+
+  /** `end` of a whole body, or `close` of a cut one, whichever comes first. */
+  private onOver(response: IncomingMessage, over: () => void): void {
+    response.on('error', (error) => this.fail(faultOf(error)));
+    response.once('end', over);
+    response.once('close', over);
+    if (response.destroyed) over();
+  }
+
+  private checkWhole(response: IncomingMessage): void {
+    if (this.fault) throw this.fault;
+    if (!response.complete) throw this.fail(new TransportFault('reset', 'the connection ended inside the body'));
   }
 
   private closed(): void {

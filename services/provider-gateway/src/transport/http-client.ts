@@ -19,8 +19,13 @@ export function createHttpClient(): HttpClient {
   const agentFor = (url: URL): http.Agent => (url.protocol === 'https:' ? secure : plain);
   return {
     agentFor,
-    request: (url, requestOptions) =>
-      (url.protocol === 'https:' ? https : http).request(url, { ...requestOptions, agent: agentFor(url) }),
+    request(url, requestOptions) {
+      const secured = url.protocol === 'https:';
+      const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+      const path = url.pathname + url.search;
+      const all = { ...requestOptions, protocol: url.protocol, host, port: url.port || undefined, path, agent: agentFor(url) };
+      return secured ? https.request(all) : http.request(all);
+    },
     close() {
       plain.destroy();
       secure.destroy();
