@@ -10,7 +10,8 @@ import { readState } from '../local/state';
 /** Where the API is and the key for it. */
 export interface Address {
   url: string;
-  key: string;
+  /** Read anew for every request: a key may be replaced while a task is followed. */
+  key: () => string;
 }
 
 const settings = {
@@ -38,8 +39,12 @@ export function findAddress(env?: Environment): Address {
   const given = loadConfig(settings, env);
   const stateDir = stateDirOf(env);
   const url = (given.NIGHTSHIFT_URL ?? readState(stateDir)?.addresses.api ?? defaultUrl).replace(/\/+$/, '');
-  const key = given.NIGHTSHIFT_API_KEY ?? readKey(keyFileIn(stateDir)) ?? readKey(userKeyFile);
-  if (key) return { url, key };
+  const key = (): string => given.NIGHTSHIFT_API_KEY ?? readKey(keyFileIn(stateDir)) ?? readKey(userKeyFile) ?? noKey();
+  key();
+  return { url, key };
+}
+
+function noKey(): never {
   throw new NightshiftError(
     'UNAUTHENTICATED',
     `no API key: run \`npm start\` here, set NIGHTSHIFT_API_KEY, or put a key into ${userKeyFile} (mode 0600)`,

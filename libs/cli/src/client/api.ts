@@ -67,7 +67,7 @@ export class Api {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const headers = {
-      authorization: `Bearer ${this.address.key}`,
+      authorization: `Bearer ${this.address.key()}`,
       ...(options.body ? { 'content-type': 'application/json' } : {}),
       ...options.headers,
     };

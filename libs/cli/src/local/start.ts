@@ -82,7 +82,13 @@ export async function start(options: StartOptions & Where, projectRoot: string, 
     // A service that was restarted has another process id; the command line asks for it.
     stateTimer = setInterval(() => keep(true, urls), stateRefreshMs);
     say(welcome(layout, Date.now() - startedAtMs, keyFile, freshKey));
-    const ok = await work(options, plan, stack, layout, sandbox.allowUnsandboxed, signal);
+    const ok = await work(options, plan, stack, layout, sandbox.allowUnsandboxed, signal).catch((thrown: unknown) => {
+      // The platform outlives a sample that went wrong.
+      if (options.once || signal.aborted) throw thrown;
+      say(`the sample task could not be followed: ${NightshiftError.from(thrown).text}`);
+      return false;
+    });
+    if (signal.aborted) return 130;
     if (options.once) return ok ? 0 : 1;
     say('Nightshift keeps running; Ctrl-C or `npm run stop` ends it.');
     await ended(signal);
@@ -179,7 +185,7 @@ async function work(
 ): Promise<boolean> {
   const { run } = plan;
   if (!run) return true;
-  const key = readFileSync(keyFileIn(layout.stateDir), 'utf8').trim();
+  const key = (): string => readFileSync(keyFileIn(layout.stateDir), 'utf8').trim();
   const api = new Api({ url: `http://127.0.0.1:${layout.ports.api}`, key });
   return runSample({
     api,

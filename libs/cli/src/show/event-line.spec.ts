@@ -12,6 +12,16 @@ describe('EventLines', () => {
     expect(linesOf(['tool_started', started], ['tool_finished', finished])).toEqual([undefined, 'read_file a.ts, 2.0 KB, 1.2 s']);
   });
 
+  it.each([
+    ['{"command":"echo \\"hi\\"\\nls"}', 'run_command echo "hi" ls, 0.0 s'],
+    ['{"path":"libs","pattern":"TODO"}', 'run_command TODO, 0.0 s'],
+    ['{"path":"a.txt","content":"cut in the mid', 'run_command a.txt, 0.0 s'],
+    ['{}', 'run_command, 0.0 s'],
+  ])('finds what tells most in %s', (given, expected) => {
+    const finished = { callId: 'c', tool: 'run_command', state: 'finished', ms: 0, chars: 0 };
+    expect(linesOf(['tool_started', { callId: 'c', arguments: given }], ['tool_finished', finished])[1]).toBe(expected);
+  });
+
   it.each<[string, Record<string, unknown>, string | undefined]>([
     ['entry_appended', { seq: 1 }, undefined],
     ['tool_finished', { tool: 'update_plan', state: 'finished' }, undefined],

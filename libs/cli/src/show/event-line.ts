@@ -54,17 +54,13 @@ export class EventLines {
   }
 }
 
-/** The argument that tells most about a call. */
+/** The argument that tells most about a call. Events carry the beginning of long arguments only, so this is no JSON parser. */
 function whatOf(argumentsJson: string): string {
-  let given: Record<string, unknown>;
-  try {
-    given = JSON.parse(argumentsJson) as Record<string, unknown>;
-  } catch {
-    // Cut for the event: its beginning says enough.
-    return shorten(argumentsJson, 60);
+  for (const name of ['command', 'pattern', 'path', 'id']) {
+    const value = new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)`).exec(argumentsJson)?.[1];
+    if (value !== undefined) return shorten(value.replaceAll(/\\(["\\/])/g, '$1').replaceAll(/\\[nrt]/g, ' '), 80);
   }
-  const telling = given.command ?? given.path ?? given.pattern ?? given.id;
-  return typeof telling === 'string' ? shorten(telling, 80) : '';
+  return '';
 }
 
 function progress(list: unknown, done: (item: Data) => boolean, unit: string): string {
