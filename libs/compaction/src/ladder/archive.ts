@@ -37,7 +37,7 @@ export type ArchivePart =
   | { readonly text: string }
   | { readonly call: string; readonly name: string; readonly arguments: string }
   | { readonly dropped: 'reasoning' }
-  | { readonly stored: string; readonly head?: string; readonly chars?: number };
+  | { readonly stored: string; readonly head: string; readonly chars: number };
 
 /** Plans where everything of some entries goes that are about to be hidden. Reasoning is dropped, never archived. */
 export function planArchive(
@@ -46,101 +46,115 @@ export function planArchive(
   previous: string | undefined,
   names: Names,
 ): ArchivePlan {
-  const items: StoreItem[] = [];
-  const results: HiddenResult[] = [];
-  const documents: { fromSeq: number; throughSeq: number; item: StoreItem }[] = [];
-  let lines: string[] = [];
-  let chars = 0;
-  let from: transcript.Entry | undefined;
-  let last: transcript.Entry | undefined;
-  let before = previous;
-  const close = (): void => {
-    if (!from || !last) return;
-    const item = textItem(`a-${from.id.slice(-12) || from.seq}-${last.seq}`, lines.join('\n'));
-    before = item.id;
-    documents.push({ fromSeq: from.seq, throughSeq: last.seq, item });
-    lines = [];
-    chars = 0;
-    from = undefined;
-  };
-  for (const entry of entries) {
-    const line = JSON.stringify(lineOf(entry, items, results, replaced, names));
-    // The view names only the newest archive, so that it does not grow with every pass: each one names the one before.
-    if (!from && before !== undefined) lines.push(JSON.stringify({ earlier: before }));
-    from ??= entry;
-    last = entry;
-    lines.push(line);
-    chars += line.length;
-    if (chars > documentChars) close();
-  }
-  close();
-  for (const document of documents) items.push(document.item);
-  return { items, documents, results };
+  const archive = new Archive(replaced, names, previous);
+  for (const entry of entries) archive.add(entry);
+  return archive.plan();
 }
 
-function lineOf(
-  entry: transcript.Entry,
-  items: StoreItem[],
-  results: HiddenResult[],
-  replaced: (seq: number, part: number) => compaction.Replacement | undefined,
-  names: Names,
-): ArchiveLine {
-  const parts: ArchivePart[] = [];
-  const { body } = entry;
-  switch (body.case) {
-    case 'user':
-      for (const [i, part] of body.value.parts.entries())
-        parts.push(partOf(entry, i, part, items, replaced(entry.seq, i), names));
-      return { seq: entry.seq, kind: 'user', parts };
-    case 'toolResult': {
-      const { tool, callId, stored } = body.value;
-      for (const [i, part] of body.value.parts.entries()) {
-        // The preview of a spilled result needs no record: the whole result has one.
-        const archived =
-          stored && part.kind.case === 'text'
-            ? { stored: stored.id, head: headOf(part.kind.value), chars: stored.bytes }
-            : partOf(entry, i, part, items, replaced(entry.seq, i), names);
-        parts.push(archived);
-        if ('stored' in archived) {
-          const known = { seq: entry.seq, part: i, storedId: archived.stored, tool };
-          results.push({ ...known, chars: archived.chars ?? 0, head: archived.head ?? '' });
-        }
+const json = JSON.stringify;
+
+class Archive {
+  private readonly items: StoreItem[] = [];
+  private readonly results: HiddenResult[] = [];
+  private readonly documents: { fromSeq: number; throughSeq: number; item: StoreItem }[] = [];
+  private text = '';
+  private from: transcript.Entry | undefined;
+  private last: transcript.Entry | undefined;
+
+  constructor(
+    private readonly replaced: (seq: number, part: number) => compaction.Replacement | undefined,
+    private readonly names: Names,
+    private before: string | undefined,
+  ) {}
+
+  add(entry: transcript.Entry): void {
+    if (!this.from) {
+      this.from = entry;
+      // The view names only the newest archive, so that it does not grow with every pass: each one names the one before.
+      if (this.before !== undefined) this.text = `${json({ earlier: this.before })}\n`;
+    } else this.text += '\n';
+    this.last = entry;
+    this.text += this.line(entry);
+    if (this.text.length > documentChars) this.close();
+  }
+
+  plan(): ArchivePlan {
+    this.close();
+    for (const document of this.documents) this.items.push(document.item);
+    return { items: this.items, documents: this.documents, results: this.results };
+  }
+
+  private close(): void {
+    if (!this.from || !this.last) return;
+    const item = textItem(`a-${this.from.id.slice(-12) || this.from.seq}-${this.last.seq}`, this.text);
+    this.before = item.id;
+    this.documents.push({ fromSeq: this.from.seq, throughSeq: this.last.seq, item });
+    this.text = '';
+    this.from = undefined;
+  }
+
+  /** An `ArchiveLine` as JSON; written as text at once, since making an object of each entry first takes twice the time. */
+  private line(entry: transcript.Entry): string {
+    const { body, seq } = entry;
+    switch (body.case) {
+      case 'user':
+        return `{"seq":${seq},"kind":"user","parts":[${this.parts(entry, body.value.parts)}]}`;
+      case 'toolResult': {
+        const { tool, callId, parts } = body.value;
+        return `{"seq":${seq},"kind":"tool_result","tool":${json(tool)},"call":${json(callId)},"parts":[${this.parts(entry, parts)}]}`;
       }
-      return { seq: entry.seq, kind: 'tool_result', tool, call: callId, parts };
+      case 'assistant':
+        return `{"seq":${seq},"kind":"assistant","parts":[${blocksText(body.value.blocks)}]}`;
+      case 'note':
+        return `{"seq":${seq},"kind":"note","parts":[{"text":${json(body.value.text)}}]}`;
+      case undefined:
+        return `{"seq":${seq},"kind":"empty","parts":[]}`;
     }
-    case 'assistant':
-      for (const block of body.value.blocks) {
-        if (block.kind.case === 'text') parts.push({ text: block.kind.value });
-        else if (block.kind.case === 'toolCall') {
-          const { id, name, argumentsJson } = block.kind.value;
-          parts.push({ call: id, name, arguments: argumentsJson });
-        } else parts.push({ dropped: 'reasoning' });
-      }
-      return { seq: entry.seq, kind: 'assistant', parts };
-    case 'note':
-      return { seq: entry.seq, kind: 'note', parts: [{ text: body.value.text }] };
-    case undefined:
-      return { seq: entry.seq, kind: 'empty', parts };
+  }
+
+  private parts(entry: transcript.Entry, parts: readonly transcript.Part[]): string {
+    let text = '';
+    for (let at = 0; at < parts.length; at++) text += (at === 0 ? '' : ',') + this.part(entry, at, parts[at] as transcript.Part);
+    return text;
+  }
+
+  private part(entry: transcript.Entry, at: number, { kind }: transcript.Part): string {
+    if (kind.case === undefined) return '{"text":""}';
+    const stored = entry.body.case === 'toolResult' && kind.case === 'text' ? entry.body.value.stored : undefined;
+    // The preview of a spilled result needs no record: the whole result has one.
+    if (stored && kind.case === 'text') return this.stored(entry, at, stored.id, stored.bytes, headOf(kind.value));
+    if (kind.case === 'text' && kind.value.length <= inlineChars && entry.body.case !== 'user')
+      return `{"text":${json(kind.value)}}`;
+    const chars = kind.case === 'text' ? kind.value.length : kind.value.data.length;
+    const head = kind.case === 'text' ? headOf(kind.value) : '(image)';
+    // Replaced earlier: its record was written and read back then.
+    const known = this.replaced(entry.seq, at)?.stored;
+    if (known) return this.stored(entry, at, known.id, chars, head);
+    const item = this.names.item(entry, at);
+    if (item) this.items.push(item);
+    return this.stored(entry, at, this.names.id(entry, at), chars, head);
+  }
+
+  private stored(entry: transcript.Entry, at: number, storedId: string, chars: number, head: string): string {
+    if (entry.body.case === 'toolResult') {
+      this.results.push({ seq: entry.seq, part: at, storedId, tool: entry.body.value.tool, chars, head });
+    }
+    return `{"stored":${json(storedId)},"head":${json(head)},"chars":${chars}}`;
   }
 }
 
-function partOf(
-  entry: transcript.Entry,
-  at: number,
-  part: transcript.Part,
-  items: StoreItem[],
-  replacement: compaction.Replacement | undefined,
-  names: Names,
-): ArchivePart {
-  const { kind } = part;
-  if (kind.case === undefined) return { text: '' };
-  if (kind.case === 'text' && kind.value.length <= inlineChars && entry.body.case !== 'user') return { text: kind.value };
-  const known = kind.case === 'text' ? { head: headOf(kind.value), chars: kind.value.length } : { head: '(image)', chars: 0 };
-  // Replaced earlier: its record was written and read back then.
-  if (replacement?.stored) return { stored: replacement.stored.id, ...known };
-  const item = names.item(entry, at);
-  if (item) items.push(item);
-  return { stored: names.id(entry, at), ...known };
+function blocksText(blocks: readonly transcript.Block[]): string {
+  let text = '';
+  for (let at = 0; at < blocks.length; at++) {
+    const { kind } = blocks[at] as transcript.Block;
+    if (at > 0) text += ',';
+    if (kind.case === 'text') text += `{"text":${json(kind.value)}}`;
+    else if (kind.case === 'toolCall') {
+      const { id, name, argumentsJson } = kind.value;
+      text += `{"call":${json(id)},"name":${json(name)},"arguments":${json(argumentsJson)}}`;
+    } else text += '{"dropped":"reasoning"}';
+  }
+  return text;
 }
 
 function headOf(text: string): string {

@@ -62,9 +62,9 @@ export function hideThrough(
     ),
   ];
   const users = chooseUsers(plan, from, hidden, raw(plan, budgets.users));
-  const gone = new Set(hidden.map((entry) => entry.seq));
-  for (const seq of users.verbatim) gone.delete(seq);
-  const stays = from.replacements.filter((r) => r.kind !== compaction.ReplacementKind.HIDDEN && !gone.has(r.seq));
+  const verbatim = new Set(users.verbatim);
+  const isShown = (seq: number): boolean => seq > through || verbatim.has(seq);
+  const stays = from.replacements.filter((r) => r.kind !== compaction.ReplacementKind.HIDDEN && isShown(r.seq));
   const lines = listResults(plan, from, archive.results, archives, raw(plan, budgets.placeholders));
   const checkpoint = create(compaction.CheckpointSchema, {
     ...from,
@@ -138,21 +138,29 @@ function listResults(
   archives: readonly compaction.Archive[],
   budget: number,
 ): compaction.Replacement[] {
-  const lines = from.replacements.filter((r) => r.kind === compaction.ReplacementKind.HIDDEN);
-  for (const result of results) {
-    lines.push(
-      create(compaction.ReplacementSchema, {
-        seq: result.seq,
-        part: result.part,
-        kind: compaction.ReplacementKind.HIDDEN,
-        text: `- ${result.storedId}: ${result.tool}, ${result.chars} characters: ${result.head}`,
-        stored: { id: result.storedId },
-      }),
-    );
-  }
   const newest = archives.at(-1);
-  const heading = 20 + (newest ? plan.meter.text(archiveLine(newest)) : 0);
-  return newestWithin(lines, Math.max(0, budget - heading), (line) => plan.meter.replacement(line) + 1);
+  const earlier = from.replacements.filter((r) => r.kind === compaction.ReplacementKind.HIDDEN);
+  let left = Math.max(0, budget - 20 - (newest ? plan.meter.text(archiveLine(newest)) : 0));
+  // Newest first, and only as many as fit: a long history has thousands of them.
+  const lines: compaction.Replacement[] = [];
+  const keep = (line: compaction.Replacement): boolean => {
+    left -= plan.meter.replacement(line) + 1;
+    if (left >= 0) lines.push(line);
+    return left >= 0;
+  };
+  for (let i = results.length - 1; i >= 0 && left >= 0; i--) keep(hiddenLine(results[i] as HiddenResult));
+  for (let i = earlier.length - 1; i >= 0 && left >= 0; i--) keep(earlier[i] as compaction.Replacement);
+  return lines.reverse();
+}
+
+function hiddenLine(result: HiddenResult): compaction.Replacement {
+  return create(compaction.ReplacementSchema, {
+    seq: result.seq,
+    part: result.part,
+    kind: compaction.ReplacementKind.HIDDEN,
+    text: `- ${result.storedId}: ${result.tool}, ${result.chars} characters: ${result.head}`,
+    stored: { id: result.storedId },
+  });
 }
 
 /** The newest items of an ascending list whose costs together stay within a budget, still ascending. */

@@ -1,10 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import { compaction } from '@nightshift/contracts';
 import type { transcript } from '@nightshift/contracts';
-import { estimateBlock, estimatePart } from '../measure/estimate';
+import { estimatePart } from '../measure/estimate';
 import { shownUnder } from './meter';
+import type { Meter } from './meter';
 import type { Plan } from './plan';
 
+type Kind = 'user' | 'assistant' | 'tool_result' | 'tool_call' | 'image' | 'reasoning' | 'note';
 type Fate = 'kept' | 'hidden' | 'restorable' | 'dropped';
 
 /**
@@ -12,82 +14,106 @@ type Fate = 'kept' | 'hidden' | 'restorable' | 'dropped';
  * verified record: all of it, or the pass was not committed. Only reasoning is ever `dropped`.
  */
 export function lossLedger(plan: Plan, after: compaction.Checkpoint): compaction.LossLedger {
-  const rows = new Map<string, compaction.LossRow>();
-  const add = (kind: string, fate: Fate, tokens: number, bytes: number): void => {
-    const key = `${kind}.${fate}`;
-    const row = rows.get(key) ?? create(compaction.LossRowSchema, { kind, fate });
-    row.count++;
-    row.tokens += tokens;
-    row.bytes += bytes;
-    rows.set(key, row);
-  };
+  const table = new Table();
   const before = shownUnder(plan.input.checkpoint);
   const now = shownUnder(after);
   const verbatim = new Set(after.verbatimUserSeqs);
   const account = (entry: transcript.Entry): void => {
-    const visible = entry.seq > after.hiddenThroughSeq || verbatim.has(entry.seq);
-    for (const piece of piecesOf(entry)) {
-      if (piece.kind === 'reasoning') {
-        if (entry.seq <= before.reasoningThrough) continue;
-        add(piece.kind, visible && entry.seq > now.reasoningThrough ? 'kept' : 'dropped', piece.tokens, piece.bytes);
-        continue;
+    const isVisible = entry.seq > after.hiddenThroughSeq || verbatim.has(entry.seq);
+    const earlier = before.replacements.get(entry.seq);
+    const replaced = now.replacements.get(entry.seq);
+    eachPiece(entry, plan.meter, (kind, at, tokens, bytes) => {
+      if (kind === 'reasoning') {
+        if (entry.seq <= before.reasoningThrough) return;
+        table.add(kind, isVisible && entry.seq > now.reasoningThrough ? 'kept' : 'dropped', tokens, bytes);
+        return;
       }
       // Replaced by an earlier pass: that one has accounted for it.
-      if (before.replacements.get(entry.seq)?.has(piece.at)) continue;
-      if (visible && !now.replacements.get(entry.seq)?.has(piece.at)) add(piece.kind, 'kept', piece.tokens, piece.bytes);
-      else {
-        add(piece.kind, 'hidden', piece.tokens, piece.bytes);
-        add(piece.kind, 'restorable', piece.tokens, piece.bytes);
-      }
-    }
+      if (earlier?.has(at)) return;
+      if (isVisible && !replaced?.has(at)) return table.add(kind, 'kept', tokens, bytes);
+      table.add(kind, 'hidden', tokens, bytes);
+      table.add(kind, 'restorable', tokens, bytes);
+    });
   };
   for (const entry of plan.kept) account(entry);
   for (const unit of plan.units) for (const entry of unit.entries) account(entry);
-  const list = [...rows.values()].sort((a, b) => (`${a.kind}.${a.fate}` < `${b.kind}.${b.fate}` ? -1 : 1));
-  return create(compaction.LossLedgerSchema, { rows: list });
+  return create(compaction.LossLedgerSchema, { rows: table.rows() });
 }
 
-interface Piece {
-  readonly kind: string;
-  readonly at: number;
-  readonly tokens: number;
-  readonly bytes: number;
+class Table {
+  private readonly kinds = new Map<Kind, Map<Fate, compaction.LossRow>>();
+
+  add(kind: Kind, fate: Fate, tokens: number, bytes: number): void {
+    let fates = this.kinds.get(kind);
+    if (!fates) this.kinds.set(kind, (fates = new Map()));
+    let row = fates.get(fate);
+    if (!row) fates.set(fate, (row = create(compaction.LossRowSchema, { kind, fate })));
+    row.count++;
+    row.tokens += tokens;
+    row.bytes += bytes;
+  }
+
+  rows(): compaction.LossRow[] {
+    const list = [...this.kinds.values()].flatMap((fates) => [...fates.values()]);
+    return list.sort((a, b) => (`${a.kind}.${a.fate}` < `${b.kind}.${b.fate}` ? -1 : 1));
+  }
 }
 
-function piecesOf(entry: transcript.Entry): Piece[] {
+/** Called for every piece of every entry of a pass: no objects in between. */
+function eachPiece(
+  entry: transcript.Entry,
+  meter: Meter,
+  visit: (kind: Kind, at: number, tokens: number, bytes: number) => void,
+): void {
   const { body } = entry;
   switch (body.case) {
     case 'user':
     case 'toolResult': {
+      const { parts } = body.value;
       const kind = body.case === 'user' ? 'user' : 'tool_result';
-      return body.value.parts.map((part, at) => ({
-        kind: part.kind.case === 'image' ? 'image' : kind,
-        at,
-        tokens: estimatePart(part),
-        bytes: part.kind.case === 'image' ? part.kind.value.data.length : Buffer.byteLength(part.kind.value ?? ''),
-      }));
+      for (let at = 0; at < parts.length; at++) {
+        const part = parts[at] as transcript.Part;
+        // One part: its estimate is the entry's, which need not be made again.
+        const tokens = parts.length === 1 ? meter.entry(entry) : estimatePart(part);
+        if (part.kind.case === 'image') visit('image', at, tokens, part.kind.value.data.length);
+        else visit(kind, at, tokens, Buffer.byteLength(part.kind.value ?? ''));
+      }
+      return;
     }
-    case 'assistant':
-      return body.value.blocks.map((block, at) => blockPiece(block, at));
+    case 'assistant': {
+      const { blocks } = body.value;
+      let total = 0;
+      for (const block of blocks) total += blockBytes(block);
+      // Blocks share the estimate of their entry by length: good enough for a table, and nothing is counted twice.
+      const share = total === 0 ? 0 : meter.entry(entry) / total;
+      for (let at = 0; at < blocks.length; at++) {
+        const block = blocks[at] as transcript.Block;
+        const bytes = blockBytes(block);
+        visit(kindOf(block), at, Math.round(bytes * share), bytes);
+      }
+      return;
+    }
     case 'note':
-      return [{ kind: 'note', at: 0, tokens: 0, bytes: Buffer.byteLength(body.value.text) }];
+      return visit('note', 0, meter.entry(entry), Buffer.byteLength(body.value.text));
     case undefined:
-      return [];
+      return;
   }
 }
 
-function blockPiece(block: transcript.Block, at: number): Piece {
-  const tokens = estimateBlock(block);
-  switch (block.kind.case) {
+function kindOf({ kind }: transcript.Block): Kind {
+  if (kind.case === 'toolCall') return 'tool_call';
+  return kind.case === 'reasoning' ? 'reasoning' : 'assistant';
+}
+
+function blockBytes({ kind }: transcript.Block): number {
+  switch (kind.case) {
     case 'text':
-      return { kind: 'assistant', at, tokens, bytes: Buffer.byteLength(block.kind.value) };
+      return Buffer.byteLength(kind.value);
     case 'toolCall':
-      return { kind: 'tool_call', at, tokens, bytes: Buffer.byteLength(block.kind.value.argumentsJson) };
-    case 'reasoning': {
-      const { text, signature, opaqueJson } = block.kind.value;
-      return { kind: 'reasoning', at, tokens, bytes: Buffer.byteLength(text) + signature.length + opaqueJson.length };
-    }
+      return Buffer.byteLength(kind.value.argumentsJson);
+    case 'reasoning':
+      return Buffer.byteLength(kind.value.text) + kind.value.signature.length + kind.value.opaqueJson.length;
     case undefined:
-      return { kind: 'assistant', at, tokens: 0, bytes: 0 };
+      return 0;
   }
 }

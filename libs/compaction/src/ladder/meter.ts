@@ -9,9 +9,12 @@ import type { Replacements } from '../view/replacements';
 
 /** The one counter of a pass: plain estimates of what a checkpoint lets be seen, equal to those of the rendered view. */
 export class Meter {
+  /** Totals of checkpoints already counted; a checkpoint never changes once it is made. */
+  readonly totals = new WeakMap<compaction.Checkpoint, number>();
   private readonly entryCosts = new Map<number, number>();
   private readonly reasoningCosts = new Map<number, number>();
   private readonly replacementCosts = new WeakMap<compaction.Replacement, number>();
+  private readonly originalCosts = new Map<string, number>();
   private readonly textCosts = new Map<string, number>();
   private readonly abortedCost = estimateText('aborted: this call has no result');
 
@@ -26,9 +29,9 @@ export class Meter {
   }
 
   entry(entry: transcript.Entry): number {
-    const known = this.entryCosts.get(entry.seq);
+    const known = this.estimates.get(entry.seq) ?? this.entryCosts.get(entry.seq);
     if (known !== undefined) return known;
-    const cost = this.estimates.get(entry.seq) ?? estimateEntry(entry);
+    const cost = estimateEntry(entry);
     this.entryCosts.set(entry.seq, cost);
     return cost;
   }
@@ -43,10 +46,8 @@ export class Meter {
         return this.shown(unit.head, under) + this.strayLabel(unit.head);
       case 'round': {
         let total = this.shown(unit.head, under);
-        const calls = unit.results.length === 0 ? [] : callsOf(unit);
         for (const [i, result] of unit.results.entries()) {
-          const call = calls[i];
-          total += result && !(call && under.aborted.has(call.id)) ? this.shown(result, under) : this.abortedCost;
+          total += result && !isAborted(unit, i, under) ? this.shown(result, under) : this.abortedCost;
         }
         for (const entry of unit.aside) if (entry.body.case !== 'toolResult') total += this.shown(entry, under);
         return total;
@@ -60,7 +61,19 @@ export class Meter {
     let cost = this.entry(entry);
     if (entry.body.case === 'assistant' && entry.seq <= under.reasoningThrough) cost -= this.reasoning(entry);
     if (!replaced) return cost;
-    for (const [at, replacement] of replaced) cost += this.replacement(replacement) - originalCost(entry, at);
+    for (const [at, replacement] of replaced) cost += this.replacement(replacement) - this.original(entry, at);
+    return cost;
+  }
+
+  /** What a replaced part or block would cost; the only part of an entry costs what the entry does. */
+  private original(entry: transcript.Entry, at: number): number {
+    const { body } = entry;
+    if ((body.case === 'user' || body.case === 'toolResult') && body.value.parts.length === 1) return this.entry(entry);
+    const key = `${entry.seq}.${at}`;
+    const known = this.originalCosts.get(key);
+    if (known !== undefined) return known;
+    const cost = originalCost(entry, at);
+    this.originalCosts.set(key, cost);
     return cost;
   }
 
@@ -82,12 +95,11 @@ export class Meter {
   }
 
   private reasoning(entry: transcript.Entry): number {
+    if (entry.body.case !== 'assistant' || !entry.body.value.blocks.some((block) => block.kind.case === 'reasoning')) return 0;
     const known = this.reasoningCosts.get(entry.seq);
     if (known !== undefined) return known;
     let cost = 0;
-    if (entry.body.case === 'assistant') {
-      for (const block of entry.body.value.blocks) if (block.kind.case === 'reasoning') cost += estimateBlock(block);
-    }
+    for (const block of entry.body.value.blocks) if (block.kind.case === 'reasoning') cost += estimateBlock(block);
     this.reasoningCosts.set(entry.seq, cost);
     return cost;
   }
@@ -95,6 +107,12 @@ export class Meter {
   private strayLabel(entry: transcript.Entry): number {
     return entry.body.case === 'toolResult' ? this.text(`[result of ${entry.body.value.tool || 'a tool'} without its call]`) : 0;
   }
+}
+
+function isAborted(unit: Unit, at: number, under: Shown): boolean {
+  if (under.aborted.size === 0) return false;
+  const call = callsOf(unit)[at];
+  return call !== undefined && under.aborted.has(call.id);
 }
 
 /** The parts of a checkpoint that decide how entries are shown, indexed. */

@@ -149,6 +149,8 @@ export function rawTotal(
   plan: Pick<Plan, 'prefixRaw' | 'meter' | 'kept' | 'units'>,
   checkpoint: compaction.Checkpoint | undefined,
 ): number {
+  const known = checkpoint && plan.meter.totals.get(checkpoint);
+  if (known !== undefined) return known;
   const shown = shownUnder(checkpoint);
   const boundary = checkpoint?.hiddenThroughSeq ?? 0;
   const verbatim = new Set(checkpoint?.verbatimUserSeqs);
@@ -158,6 +160,7 @@ export function rawTotal(
     if (unit.from > boundary) total += plan.meter.unit(unit, shown);
     else for (const entry of unit.entries) if (verbatim.has(entry.seq)) total += plan.meter.shown(entry, shown);
   }
+  if (checkpoint) plan.meter.totals.set(checkpoint, total);
   return total;
 }
 

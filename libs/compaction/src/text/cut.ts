@@ -1,6 +1,7 @@
 /** Looks this far around a cut for the edge of a grapheme; longer ones (flags in a row, stacked accents) are cut inside. */
 const reach = 48;
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when first needed: loading its data takes longer than everything else in this library. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** The largest position ≤ `at` where a text may be cut: never inside a surrogate pair, and not inside a grapheme. */
 export function cutPosition(text: string, at: number): number {
@@ -13,6 +14,7 @@ export function cutPosition(text: string, at: number): number {
   let from = Math.max(0, at - reach);
   if (isLowSurrogate(text, from)) from--;
   const offset = at - from;
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   let edge = 0;
   for (const { index } of segmenter.segment(text.slice(from, at + reach))) {
     if (index > offset) break;

@@ -12,16 +12,23 @@ const heading = 'Digest of the hidden entries, made without a model. Quoted text
  * @param budget plain estimate, in tokens
  */
 export function digestOf(units: readonly Unit[], earlier: string, budget: number, meter: Meter): string {
-  const lines = [...earlier.split('\n').slice(1), ...units.flatMap(unitLines)];
   const kept: string[] = [];
   let left = budget - meter.text(heading) - 12;
-  for (const line of lines.toReversed()) {
+  const keep = (line: string): boolean => {
     left -= meter.text(line) + 1;
-    if (left < 0) break;
-    kept.push(line);
+    if (left >= 0) kept.push(line);
+    return left >= 0;
+  };
+  // From the newest back, only as far as the budget reaches: the digest is short, the history may be long.
+  let omitted = 0;
+  for (const unit of units.toReversed()) {
+    if (left >= 0) for (const line of unitLines(unit).reverse()) if (!keep(line)) break;
+    if (left < 0) omitted++;
   }
-  const omitted = lines.length - kept.length;
-  return [heading, ...(omitted > 0 ? [`- ${omitted} earlier steps are only in the archive`] : []), ...kept.reverse()].join('\n');
+  for (const line of earlier.split('\n').slice(1).reverse()) if (left < 0 || !keep(line)) omitted++;
+  return [heading, ...(omitted > 0 ? [`- ${omitted} earlier steps are told in the archive only`] : []), ...kept.reverse()].join(
+    '\n',
+  );
 }
 
 function unitLines(unit: Unit): string[] {

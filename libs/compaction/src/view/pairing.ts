@@ -19,13 +19,15 @@ export interface Unit {
   readonly entries: readonly transcript.Entry[];
 }
 
-interface OpenRound {
-  head: transcript.Entry;
-  calls: string[];
-  results: (transcript.Entry | undefined)[];
+/** A round while its results come in; closed, it is the unit itself. */
+interface OpenRound extends Unit {
+  readonly kind: 'round';
+  to: number;
+  readonly calls: readonly string[];
+  readonly results: (transcript.Entry | undefined)[];
   missing: number;
   aside: transcript.Entry[];
-  entries: transcript.Entry[];
+  readonly entries: transcript.Entry[];
 }
 
 /**
@@ -36,10 +38,14 @@ export function unitsOf(entries: readonly transcript.Entry[]): Unit[] {
   const units: Unit[] = [];
   let open: OpenRound | undefined;
   const close = (): void => {
-    if (open) units.push(unitOfRound(open));
+    if (open) {
+      open.to = open.entries.at(-1)?.seq ?? open.from;
+      units.push(open);
+    }
     open = undefined;
   };
-  for (const [index, entry] of entries.entries()) {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as transcript.Entry;
     const { body } = entry;
     if (body.case === 'assistant') {
       close();
@@ -54,7 +60,7 @@ export function unitsOf(entries: readonly transcript.Entry[]): Unit[] {
         units.push(single('stray', entry));
       } else units.push({ ...mergeAside(units, entry) });
     } else if (open && resultsFollow(entries, index, open)) {
-      open.aside.push(entry);
+      putAside(open, entry);
       open.entries.push(entry);
     } else {
       close();
@@ -68,16 +74,28 @@ export function unitsOf(entries: readonly transcript.Entry[]): Unit[] {
 function openRound(head: transcript.Entry, message: transcript.AssistantMessage): OpenRound {
   const calls: string[] = [];
   for (const block of message.blocks) if (block.kind.case === 'toolCall') calls.push(block.kind.value.id);
-  return { head, calls, results: calls.map(() => undefined), missing: calls.length, aside: [], entries: [head] };
+  const results = calls.length === 0 ? none : new Array<undefined>(calls.length).fill(undefined);
+  const { seq } = head;
+  return { kind: 'round', from: seq, to: seq, head, calls, results, missing: calls.length, aside: none, entries: [head] };
+}
+
+/** Most units have nothing here: one list for all of them, never written to. */
+const none: transcript.Entry[] = [];
+
+function putAside(round: OpenRound, entry: transcript.Entry): void {
+  if (round.aside === none) round.aside = [];
+  round.aside.push(entry);
 }
 
 const belongs = (round: OpenRound, callId: string): boolean => round.calls.includes(callId);
 
 function accept(round: OpenRound, entry: transcript.Entry, callId: string): void {
   round.entries.push(entry);
-  const at = round.calls.findIndex((id, i) => id === callId && !round.results[i]);
+  let at = round.calls.indexOf(callId);
+  // The same id twice in one message: each call takes its own result.
+  while (at >= 0 && round.results[at]) at = round.calls.indexOf(callId, at + 1);
   if (at < 0) {
-    round.aside.push(entry);
+    putAside(round, entry);
     return;
   }
   round.results[at] = entry;
@@ -108,13 +126,8 @@ function mergeAside(units: Unit[], entry: transcript.Entry): Unit {
   return { ...unit, to: entry.seq, aside: [...unit.aside, entry], entries: [...unit.entries, entry] };
 }
 
-function unitOfRound(round: OpenRound): Unit {
-  const { head, results, aside, entries } = round;
-  return { kind: 'round', from: head.seq, to: entries.at(-1)?.seq ?? head.seq, head, results, aside, entries };
-}
-
 function single(kind: Unit['kind'], entry: transcript.Entry): Unit {
-  return { kind, from: entry.seq, to: entry.seq, head: entry, results: [], aside: [], entries: [entry] };
+  return { kind, from: entry.seq, to: entry.seq, head: entry, results: none, aside: none, entries: [entry] };
 }
 
 /** Ids of calls without a result in all rounds but the newest, which alone may still be running. */
