@@ -1,9 +1,6 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { NightshiftError } from '@nightshift/contracts';
 
 export interface TracingOptions {
@@ -30,21 +27,9 @@ export function initTracing(options: TracingOptions): Tracing {
   const endpoint = options.endpoint?.replace(/\/$/, '');
   if (endpoint === undefined && options.exporter === undefined)
     return { on: false, check: () => Promise.resolve(undefined), shutdown: () => Promise.resolve() };
-  const processor = options.exporter
-    ? new SimpleSpanProcessor(options.exporter)
-    : new BatchSpanProcessor(
-        new OTLPTraceExporter({ url: endpoint?.endsWith('/v1/traces') ? endpoint : `${endpoint}/v1/traces` }),
-      );
-  const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({
-      'service.namespace': 'nightshift',
-      'service.name': options.service,
-      'service.instance.id': options.instance ?? '',
-      'service.version': options.version ?? '',
-    }),
-    spanProcessors: [processor],
-  });
-  provider.register({ contextManager: new AsyncLocalStorageContextManager().enable() });
+  // eslint-disable-next-line @typescript-eslint/no-require-imports, @typescript-eslint/consistent-type-imports -- loaded only where spans are exported
+  const { registerProvider } = require('./tracing-provider') as typeof import('./tracing-provider');
+  const provider = registerProvider(options, endpoint);
   on = true;
   return {
     on: true,

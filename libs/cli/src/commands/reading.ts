@@ -58,7 +58,12 @@ export function readingCommands(program: Command, context: Context): void {
     .option('--json')
     .action(async (id: string, options: { json?: boolean }) => {
       const { generations } = await context.api().get<{ generations: GenerationJson[] }>(`/v1/tasks/${id}/generations`);
-      print(context, options.json, generations, () => generations.map(generationText).join('\n') || '(none)\n');
+      print(
+        context,
+        options.json,
+        generations,
+        () => generations.map((one) => generationText(one, generations)).join('\n') || '(none)\n',
+      );
     });
 
   program
@@ -98,8 +103,10 @@ async function* entriesOf(api: Api, id: string, after: number): AsyncGenerator<E
   }
 }
 
-function generationText(one: GenerationJson): string {
-  const head = `generation ${one.generation}${one.active ? '' : ' (undone)'}  ${moment(one.atMs)}  ${one.reason} → ${one.outcome}, for ${one.provider}/${one.model}`;
+function generationText(one: GenerationJson, all: readonly GenerationJson[]): string {
+  const undone = all.some((other) => other.undoes === one.generation && one.generation > 0);
+  const mark = one.active ? ' (current)' : undone ? ' (undone)' : '';
+  const head = `generation ${one.generation}${mark}  ${moment(one.atMs)}  ${one.reason} → ${one.outcome}, for ${one.provider}/${one.model}`;
   const tiers = table(
     ['tier', 'outcome', 'before', 'after', 'reason'],
     one.tiers.map((tier) => [tier.tier, tier.outcome, tier.before, tier.after, tier.reason]),
