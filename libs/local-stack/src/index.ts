@@ -1,5 +1,5 @@
 export { findNatsServer, requireNatsServer, natsCacheFile, startNats } from './nats-server';
-export type { NatsOptions, RunningNats } from './nats-server';
+export type { NatsOptions, NatsPlaces, RunningNats } from './nats-server';
 export { startPostgres } from './postgres';
 export type { PostgresOptions, RunningPostgres } from './postgres';
 export { supervise } from './supervisor';

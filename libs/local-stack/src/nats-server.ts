@@ -6,7 +6,15 @@ import path from 'node:path';
 import { NightshiftError, maxPayloadBytes } from '@nightshift/contracts';
 import { startChild, untilReady } from './child';
 import type { Child } from './child';
-import { loopback, refuseTakenPort } from './ports';
+import { freePort, loopback, refuseTakenPort } from './ports';
+
+/** What a configuration of one's own has to use. */
+export interface NatsPlaces {
+  host: string;
+  port: number;
+  monitorPort: number;
+  storeDir: string;
+}
 
 export interface NatsOptions {
   /** JetStream's files. */
@@ -14,12 +22,15 @@ export interface NatsOptions {
   /** Free ones when absent. */
   port?: number;
   monitorPort?: number;
+  /** A configuration of one's own, with users and permissions for example; ours without users when absent. */
+  configure?: (places: NatsPlaces) => string;
   onLine?: (line: string) => void;
 }
 
 export interface RunningNats {
   url: string;
   port: number;
+  monitorPort: number;
   monitorUrl: string;
   pid: number;
   exited: Child['exited'];
@@ -57,7 +68,14 @@ export function requireNatsServer(): string {
   );
 }
 
-function configuration(options: NatsOptions, portsFolder: string): string {
+/** A configuration that is shared with deployments names its ports: it knows nothing of "any free one". */
+async function configuration(options: NatsOptions, portsFolder: string): Promise<string> {
+  if (options.configure) {
+    const storeDir = path.resolve(options.dataDir);
+    const [port, monitorPort] = [options.port ?? (await freePort()), options.monitorPort ?? (await freePort())];
+    const places = { host: loopback, port, monitorPort, storeDir };
+    return `${options.configure(places)}ports_file_dir: ${JSON.stringify(portsFolder)}\n`;
+  }
   return [
     `listen: "${loopback}:${options.port ?? -1}"`,
     `http: "${loopback}:${options.monitorPort ?? -1}"`,
@@ -107,7 +125,7 @@ export async function startNats(options: NatsOptions): Promise<RunningNats> {
   mkdirSync(options.dataDir, { recursive: true });
   const scratch = mkdtempSync(path.join(tmpdir(), 'nightshift-nats-'));
   const file = path.join(scratch, 'nats.conf');
-  writeFileSync(file, configuration(options, scratch));
+  writeFileSync(file, await configuration(options, scratch));
   try {
     const child = await startChild({ command, args: ['-c', file], onLine: options.onLine });
     let ports: Ports | undefined;
@@ -122,6 +140,7 @@ export async function startNats(options: NatsOptions): Promise<RunningNats> {
     return {
       url,
       port: Number(new URL(url).port),
+      monitorPort: Number(new URL(monitorUrl).port),
       monitorUrl,
       pid: child.pid,
       exited: child.exited,

@@ -6,7 +6,7 @@ import { serviceNames } from '@nightshift/contracts';
 import type { ServiceName } from '@nightshift/contracts';
 import { migrate } from '@nightshift/db';
 import { startChild, startNats, startPostgres, supervise } from '@nightshift/local-stack';
-import type { Child, RunningNats, RunningPostgres, SupervisedService } from '@nightshift/local-stack';
+import type { Child, NatsPlaces, RunningNats, RunningPostgres, SupervisedService } from '@nightshift/local-stack';
 import { eventually } from '../eventually';
 import { choosePorts, environmentOf } from './stack-environment';
 
@@ -19,6 +19,8 @@ export interface StackOptions {
   services?: readonly ServiceName[];
   /** Added to the environment of one service, or of `all`. */
   env?: Partial<Record<ServiceName | 'all', Record<string, string>>>;
+  /** NATS with one user per service, and what the server is configured with; without users when absent. */
+  nats?: { configure: (places: NatsPlaces) => string; password: (service: ServiceName) => string };
   /** Where tasks may have their workspaces, beside the stack's own folder. */
   allowedRoots?: readonly string[];
 }
@@ -34,6 +36,10 @@ export interface RunningStack {
   readonly apiUrl: string;
   readonly adminKey: string;
   readonly natsUrl: string;
+  /** The monitoring address of the NATS server. */
+  readonly natsMonitorUrl: string;
+  /** What the NATS server wrote. */
+  natsLog(): string;
   readonly databaseUrl: string;
   readonly simulator: SimulatorUrls;
   /** One JSON line per request that the simulator got. */
@@ -86,6 +92,7 @@ async function startSimulator(folder: string, config: object): Promise<{ child: 
  */
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const folder = mkdtempSync(path.join(tmpdir(), 'nightshift-stack-'));
+  const natsLogFile = path.join(folder, 'nats.log');
   const wanted = options.services ?? serviceNames;
   const running = new Map<ServiceName, SupervisedService>();
   let nats: RunningNats | undefined;
@@ -98,12 +105,18 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     rmSync(folder, { recursive: true, force: true });
   };
   const natsUp = async (): Promise<RunningNats> =>
-    (nats = await startNats({ dataDir: path.join(folder, 'nats'), port: nats?.port }));
+    (nats = await startNats({
+      dataDir: path.join(folder, 'nats'),
+      port: nats?.port,
+      monitorPort: nats?.monitorPort,
+      configure: options.nats?.configure,
+      onLine: (line) => appendFileSync(natsLogFile, `${line}\n`),
+    }));
   const postgresUp = async (): Promise<RunningPostgres> =>
     (postgres = await startPostgres({ dataDir: path.join(folder, 'postgres'), port: postgres?.port }));
 
   try {
-    const [{ url: natsUrl }, { url: databaseUrl }] = await Promise.all([natsUp(), postgresUp()]);
+    const [{ url: natsUrl, monitorUrl: natsMonitorUrl }, { url: databaseUrl }] = await Promise.all([natsUp(), postgresUp()]);
     await migrate(databaseUrl);
     simulator = options.simulator ? await startSimulator(folder, options.simulator) : undefined;
     const urls = simulator?.urls ?? { base: '', servers: {} };
@@ -117,11 +130,14 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     const places = { natsUrl, databaseUrl, nightshiftFile, adminKey, folder, allowedRoots };
     const logFile = (service: ServiceName): string => path.join(folder, 'logs', `${service}.log`);
     for (const service of wanted) {
+      const natsUser: Record<string, string> = options.nats
+        ? { NATS_USER: service, NATS_PASSWORD: options.nats.password(service) }
+        : {};
       const supervised = await supervise({
         name: service,
         entry: path.join(root, 'services', service, 'dist/main.js'),
         nodeArgs: ['--enable-source-maps'],
-        env: { ...environmentOf(service, ports, places), ...options.env?.all, ...options.env?.[service] },
+        env: { ...environmentOf(service, ports, places), ...natsUser, ...options.env?.all, ...options.env?.[service] },
         cwd: root,
         stopGraceMs: 10_000,
         onLine: (line) => appendFileSync(logFile(service), `${line}\n`),
@@ -140,6 +156,8 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
       apiUrl,
       adminKey,
       natsUrl,
+      natsMonitorUrl,
+      natsLog: () => readFileSync(natsLogFile, 'utf8'),
       databaseUrl,
       simulator: urls,
       simulatorLog: () =>
