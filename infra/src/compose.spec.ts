@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv/dist/2019';
 import { parse } from 'yaml';
 import { serviceNames } from '@nightshift/contracts';
+import { doctor, passwordVariable } from './nats/permissions';
 
 const root = join(__dirname, '../..');
 interface ComposeService {
@@ -54,6 +55,20 @@ describe('docker-compose.yml', () => {
       serviceNames.filter((service) => variable in (compose.services[service]?.environment ?? {}));
     expect(having('ANTHROPIC_API_KEY')).toEqual(['provider-gateway']);
     expect(having('DATABASE_URL')).toEqual(['api', 'orchestrator', 'provider-gateway', 'model-registry', 'tool-result-store']);
+  });
+
+  it('lets every service in at NATS under its own name and the password that the server knows', () => {
+    const known = compose.services.nats?.environment ?? {};
+    for (const service of serviceNames) {
+      const { NATS_URL, NATS_USER, NATS_PASSWORD } = compose.services[service]?.environment ?? {};
+      // The client does not read a user from the address.
+      expect({ NATS_URL, NATS_USER, NATS_PASSWORD }).toEqual({
+        NATS_URL: 'nats://nats:4222',
+        NATS_USER: service,
+        NATS_PASSWORD: known[passwordVariable(service)],
+      });
+    }
+    expect(known).toHaveProperty(passwordVariable(doctor));
   });
 
   it('opens ports on this machine only', () => {

@@ -70,7 +70,7 @@ beforeAll(async () => {
   const file = join(folder, 'nats.conf');
   const options = {
     storeDir: folder,
-    password: (service: ServiceName) => `${service}-password`,
+    password: (user: string) => `${user}-password`,
     port,
     monitorPort: await freePort(),
     host: '127.0.0.1',

@@ -114,23 +114,32 @@ export function permissionsOf(service: ServiceName): Permissions {
   return { publish: [...new Set(publish)].sort(), subscribe: [...new Set(subscribe)].sort() };
 }
 
-/** The environment variable that holds a service's password. */
-export const passwordVariable = (service: ServiceName) => `NATS_PASSWORD_${service.replaceAll('-', '_').toUpperCase()}`;
+/** Who looks at the server for `nightshift doctor`: sees that streams and consumers are as they should be, no message of any. */
+export const doctor = 'doctor';
+const doctorPermissions: Permissions = {
+  publish: ['$JS.API.CONSUMER.INFO.*.*', '$JS.API.INFO', '$JS.API.STREAM.INFO.*'],
+  subscribe: [`${inboxPrefix(doctor)}.>`],
+};
+export type NatsUser = ServiceName | typeof doctor;
+
+/** The environment variable that holds a user's password. */
+export const passwordVariable = (service: NatsUser) => `NATS_PASSWORD_${service.replaceAll('-', '_').toUpperCase()}`;
 
 export interface ServerOptions {
   readonly storeDir: string;
   /** Literal passwords for tests; a deployment reads them from the server's environment. */
-  readonly password?: (service: ServiceName) => string;
+  readonly password?: (user: NatsUser) => string;
   readonly port?: number;
   readonly monitorPort?: number;
   readonly host?: string;
 }
 
-/** `nats.conf`: one account, one user per service, JetStream with our limits. */
+/** `nats.conf`: one account, one user per service and one for the doctor, JetStream with our limits. */
 export function natsConfig({ storeDir, password, port = 4222, monitorPort = 8222, host = '0.0.0.0' }: ServerOptions): string {
   const list = (subjects: readonly string[]) => subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n');
-  const users = serviceNames.map((service) => {
-    const { publish, subscribe } = permissionsOf(service);
+  const names: readonly NatsUser[] = [...serviceNames, doctor];
+  const users = names.map((service) => {
+    const { publish, subscribe } = service === doctor ? doctorPermissions : permissionsOf(service);
     return `      {
         user: ${JSON.stringify(service)}
         password: ${password ? JSON.stringify(password(service)) : `$${passwordVariable(service)}`}
