@@ -77,10 +77,14 @@ it('answers a call over NATS with text, usage and one attempt row', async () => 
   expect(reply.usage).toMatchObject({ inputTotal: 10, outputTotal: 2, source: transcript.UsageSource.TERMINAL });
   expect(reply).toMatchObject({ provider: 'claude', model: 'claude-a', chainPosition: 0, replayed: false });
   expect(primary.requests.at(-1)?.headers['x-api-key']).toBe('sk-test-canary-1234567890');
-  const { rows } = await database.pool.query(
-    'SELECT outcome, provider, input_total, output_total FROM llm_attempts WHERE epoch = $1',
-    [epoch],
-  );
+  // The answer does not wait for the ledger.
+  const rows = await eventually(async () => {
+    const found = await database.pool.query(
+      'SELECT outcome, provider, input_total, output_total FROM llm_attempts WHERE epoch = $1',
+      [epoch],
+    );
+    return found.rowCount ? found.rows : undefined;
+  });
   expect(rows).toEqual([{ outcome: 'ok', provider: 'claude', input_total: 10, output_total: 2 }]);
 });
 

@@ -49,12 +49,13 @@ export class GatewayModule {
         { provide: CallStore, useFactory: () => new CallStore(pool, `${config.INSTANCE_ID}-${Date.now().toString(36)}`) },
         {
           provide: CallDesk,
-          inject: [GATEWAY_DEPS, CallStore, StoppedTasks, Bus, Metrics],
-          useFactory: (deps: GatewayDeps, store: CallStore, stops: StoppedTasks, bus: Bus, metrics: Metrics) => {
+          inject: [GATEWAY_DEPS, CallStore, StoppedTasks, Bus, Metrics, Logger],
+          useFactory: (deps: GatewayDeps, store: CallStore, stops: StoppedTasks, bus: Bus, metrics: Metrics, logger: Logger) => {
             const joined = metrics.counter('provider_calls_joined');
             return new CallDesk(deps, store, stops, {
               live: (team, delta) => bus.live(routes.liveDelta, delta, { team, task: delta.taskId ?? '' }),
               joined: (how) => joined.inc({ how }),
+              onStoreFault: (error) => logger.error({ error }, 'the outcome of a model call could not be stored'),
             });
           },
         },

@@ -19,6 +19,7 @@ export interface Caller {
 export interface DeskHooks {
   live(team: string, delta: Parameters<ConstructorParameters<typeof DeltaPublisher>[1]>[0]): void;
   joined(how: 'joined' | 'replayed'): void;
+  onStoreFault(error: unknown): void;
 }
 
 /** What a stop wants to know of the calls it ended. */
@@ -33,6 +34,10 @@ class RunningCall implements StopHandle {
   readonly controller = new AbortController();
   readonly ended: StoppedCall = { tokensBilled: 0, lastByteAt: 0, closedAt: 0 };
   answer: Promise<llm.CompleteReply> = Promise.resolve(undefined as never);
+  /** Set once it is answered. */
+  reply: llm.CompleteReply | undefined;
+  /** The outcome is in the ledger. */
+  stored: Promise<void> = Promise.resolve();
   waiting = 0;
 
   abort(reason: NightshiftError): void {
@@ -74,16 +79,33 @@ export class CallDesk {
     const key = callKeyOf(caller.team, request);
     const text = keyText(key);
     let call = this.running.get(text);
+    if (call?.reply) {
+      this.hooks.joined('replayed');
+      return replayOf(call.reply);
+    }
     if (call) this.hooks.joined('joined');
     else {
       call = new RunningCall();
       this.running.set(text, call);
       const mine = call;
-      call.answer = this.answer(request, key, caller, mine).finally(() => this.running.delete(text));
+      call.answer = this.answer(request, key, caller, mine);
+      void this.forgetWhenStored(text, mine);
       // Everybody who waits gets the rejection; a call that nobody waits for any more must not end the process.
       call.answer.catch(() => undefined);
     }
     return this.waitFor(call, caller);
+  }
+
+  /** Waits for outcomes that are on their way to the ledger. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.running.values()].map((call) => call.settled().then(() => call.stored)));
+  }
+
+  private async forgetWhenStored(text: string, call: RunningCall): Promise<void> {
+    await call.settled();
+    // A failed write leaves the row to its lease: the call will look lost, and be paid for again if it is asked for again.
+    await call.stored.catch((error: unknown) => this.hooks.onStoreFault(error));
+    this.running.delete(text);
   }
 
   private waitFor(call: RunningCall, caller: Caller): Promise<llm.CompleteReply> {
@@ -125,9 +147,7 @@ export class CallDesk {
         if (claim.kind === 'mine') return await this.run(request, key, caller, call, claim.attemptsBefore);
         if (claim.kind === 'finished') {
           this.hooks.joined('replayed');
-          const reply = clone(llm.CompleteReplySchema, claim.answer);
-          reply.replayed = true;
-          return reply;
+          return replayOf(claim.answer);
         }
         await this.deps.sleep(lookAgainMs, call.controller.signal);
       }
@@ -165,7 +185,10 @@ export class CallDesk {
     const last = await tracedCall(request, () => this.follow(complete(request, context, deps), deltas));
     crashPoint('gateway-before-answer-stored');
     if (last.kind === 'finished') {
-      await this.store.finish(key, unwritten, last.reply);
+      // The caller has its answer at once. Until it is stored this process stays the one that knows it: a repeated request
+      // joins here, another replica sees a running call.
+      call.reply = last.reply;
+      call.stored = this.store.finish(key, unwritten, last.reply);
       return last.reply;
     }
     await this.store.finish(key, unwritten, undefined);
@@ -186,6 +209,12 @@ export class CallDesk {
     if (!terminal) throw new NightshiftError('INTERNAL', 'a model call ended without a terminal event');
     return terminal;
   }
+}
+
+function replayOf(answer: llm.CompleteReply): llm.CompleteReply {
+  const reply = clone(llm.CompleteReplySchema, answer);
+  reply.replayed = true;
+  return reply;
 }
 
 export { RunningCall };

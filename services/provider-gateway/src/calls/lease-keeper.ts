@@ -33,7 +33,8 @@ export class LeaseKeeper implements OnApplicationBootstrap, OnApplicationShutdow
     ];
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
+    await this.desk.settled();
   }
 }

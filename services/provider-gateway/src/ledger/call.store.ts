@@ -35,6 +35,8 @@ const claimSql = `
   SELECT k.team, k.task, k.epoch, k.purpose, k.hash, 'running', $6, now() + interval '${leaseSeconds} seconds', k.provider, k.model
   -- The count makes this wait for the rows of dead processes to be read before they are overwritten here.
   FROM k CROSS JOIN (SELECT count(*) FROM stale) AS read_first
+    -- A claim guards against paying twice and is nothing to account for: its commit need not wait for the disk. Outcomes do.
+    CROSS JOIN (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting
   ON CONFLICT (team_id, task_id, epoch, purpose, request_hash) DO UPDATE
     SET state = 'running', owner = excluded.owner, lease_until = excluded.lease_until, provider = excluded.provider,
         model = excluded.model, started_at = now(), ended_at = NULL, answer = NULL,
@@ -90,11 +92,8 @@ const keyColumns = (items: readonly { key: CallKey }[]): [string[], string[], nu
 
 /** The call and attempt ledger in Postgres. Lease times are the database's clock. */
 export class CallStore {
-  private readonly claims = new GroupCommit<Wanted, number | undefined>((items) => this.claimAll(items), {
-    atOnce: 2,
-    largest: 64,
-  });
-  private readonly outcomes = new GroupCommit<Outcome, void>((items) => this.writeAll(items), { atOnce: 2, largest: 64 });
+  private readonly claims = new GroupCommit<Wanted, number | undefined>((items) => this.claimAll(items), { largest: 128 });
+  private readonly outcomes = new GroupCommit<Outcome, void>((items) => this.writeAll(items), { largest: 128, gatherMs: 3 });
 
   constructor(
     private readonly pool: Pool,
@@ -242,6 +241,11 @@ interface AttemptRow {
   silently_truncated: boolean;
 }
 
+/** Postgres takes neither NUL nor half a surrogate pair, and providers' texts hold whatever they hold. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
 function rowOf(attempt: llm.Attempt): Record<string, unknown> {
   const usage = attempt.usage;
   return {
@@ -251,8 +255,8 @@ function rowOf(attempt: llm.Attempt): Record<string, unknown> {
     model: attempt.model,
     endpoint: attempt.endpoint,
     outcome: attempt.outcome,
-    error_code: attempt.errorCode,
-    message: attempt.message,
+    error_code: storable(attempt.errorCode),
+    message: storable(attempt.message),
     why: attempt.why,
     http_status: attempt.httpStatus,
     wait_ms: attempt.waitMs,

@@ -11,9 +11,8 @@ export const exchangeFetch = (input: string | URL | Request, init?: ExchangeInit
   const exchange = init?.exchange;
   if (!exchange) return Promise.reject(new TransportFault('unreadable', 'request without an exchange'));
   const headers: Record<string, string> = {};
-  new Headers(init.headers).forEach((value, name) => {
-    headers[name] = value;
-  });
+  // The SDKs hand over a Headers object; copying it first would cost as much as reading it.
+  for (const [name, value] of init.headers instanceof Headers ? init.headers : new Headers(init.headers)) headers[name] = value;
   const url = typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
   if (init.body !== undefined && init.body !== null && typeof init.body !== 'string') {
     return Promise.reject(new TransportFault('unreadable', 'only text bodies are sent'));
