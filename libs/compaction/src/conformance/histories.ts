@@ -29,9 +29,9 @@ export const scenarioSpace = {
   window: [8_192, 16_384, 32_768, 65_536, 200_000],
   huge: [0, 0, 0.01, 0.05],
   goalChars: [50, 2_000, 40_000],
-  steerChars: [100, 3_000, 20_000],
+  steerChars: [100, 3_000, 12_000],
   reason: [compaction.PassReason.THRESHOLD, compaction.PassReason.MANUAL, compaction.PassReason.OVERFLOW],
-  maxRounds: 16,
+  maxRounds: 12,
   maxPasses: 3,
 } as const;
 

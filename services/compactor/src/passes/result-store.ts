@@ -1,5 +1,6 @@
 import type { Bus } from '@nightshift/bus';
 import type { ContentStore, StoreItem } from '@nightshift/compaction';
+import { crashPoint } from '@nightshift/config';
 import { create } from '@bufbuild/protobuf';
 import { NightshiftError, routes, transcript } from '@nightshift/contracts';
 
@@ -25,6 +26,7 @@ export class ResultStore implements ContentStore {
       { rootId, taskId, id, content, mediaType, tool, callId },
       this.options(),
     );
+    crashPoint('compactor.storing');
     return create(transcript.StoredReferenceSchema, { id: reply.id, sha256: reply.sha256, bytes: reply.bytes });
   }
 
