@@ -1,14 +1,16 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { connect, type NatsConnection } from 'nats';
 import { inboxPrefix } from '@nightshift/bus';
 import { routes, serviceNames, type ServiceName } from '@nightshift/contracts';
 import { eventually, type RunningStack } from '@nightshift/testing';
-import { natsConfig } from '../infra/src/nats/permissions';
+import { doctor, natsConfig } from '../infra/src/nats/permissions';
 import { eventsOf, makeWorkspace, startSmallStack, submit, untilEnded } from './small-task';
 
 const password = (user: string): string => `${user}-password`;
 
 /** Bodies that only their owner may see, queues that only their owner may fill, buckets that only their writer may write. */
-const foreign: Record<ServiceName, { publish: string[]; subscribe: string[] }> = {
+const foreign: Record<ServiceName | typeof doctor, { publish: string[]; subscribe: string[] }> = {
   api: {
     publish: [routes.taskStep.subject, routes.compactionRun.subject, routes.llmComplete.subject, '$KV.windows.a'],
     subscribe: [routes.llmComplete.subject, '$KV.windows.>'],
@@ -32,6 +34,10 @@ const foreign: Record<ServiceName, { publish: string[]; subscribe: string[] }> =
   'tool-result-store': {
     publish: [routes.taskStep.subject, routes.llmComplete.subject, '$KV.windows.a'],
     subscribe: [routes.llmComplete.subject, routes.transcriptFetch.subject],
+  },
+  doctor: {
+    publish: [routes.taskStep.subject, '$JS.API.CONSUMER.MSG.NEXT.TASK_STEP.orchestrator', '$JS.API.STREAM.MSG.GET.TASK_STEP'],
+    subscribe: [routes.llmComplete.subject, '$KV.windows.>'],
   },
   'tool-runner': {
     publish: [
@@ -110,7 +116,39 @@ describe('NATS with one user per service', () => {
     }
   });
 
-  it.each(serviceNames)('refuses %s what belongs to others', async (service) => {
+  it('lets the doctor see every queue, and finds nothing that does not work', () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [path.resolve(__dirname, '../libs/cli/bin/nightshift.cjs'), 'doctor', '--json'],
+      {
+        encoding: 'utf8',
+        env: {
+          NATS_URL: stack.natsUrl,
+          NATS_USER: doctor,
+          NATS_PASSWORD: password(doctor),
+          DATABASE_URL: stack.databaseUrl,
+          NIGHTSHIFT_URL: stack.apiUrl,
+          NIGHTSHIFT_API_KEY: stack.adminKey,
+          ACK_WAIT_MS: '5000',
+        },
+      },
+    );
+    expect({ stderr, failed: stdout.includes('"fail"') ? stdout : 'nothing' }).toEqual({ stderr: '', failed: 'nothing' });
+    const report = JSON.parse(stdout) as { findings: { check: string; state: string; text: string }[]; scaling: object };
+    expect(status).toBe(0);
+    expect([...new Set(report.findings.map(({ check }) => check))]).toEqual([
+      ...['nats', 'queues', 'dead letters', 'database', 'sandbox', 'providers', 'clocks', 'windows', 'scaling'],
+    ]);
+    expect(report.findings).toContainEqual({
+      check: 'database',
+      state: 'ok',
+      text: 'all migrations of this version are applied',
+    });
+    expect(report.scaling).toMatchObject({ desired: 0, served: true, words: expect.stringContaining('No pass is due') });
+    expect(violations()).toEqual([]);
+  });
+
+  it.each([...serviceNames, doctor] as const)('refuses %s what belongs to others', async (service) => {
     const connection = await connect({
       servers: stack.natsUrl,
       user: service,

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Context } from './commands/context';
 import { modelsCommands } from './commands/models';
+import { doctorCommand } from './doctor/doctor.command';
 import { operationsCommands } from './commands/operations';
 import { readingCommands } from './commands/reading';
 import { steeringCommands } from './commands/steering';
@@ -18,5 +19,6 @@ export function programOf(context: Context): Command {
   readingCommands(program, context);
   modelsCommands(program, context);
   operationsCommands(program, context);
+  doctorCommand(program, context);
   return program;
 }

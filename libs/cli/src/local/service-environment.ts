@@ -30,7 +30,7 @@ const withDatabase: ReadonlyArray<ServiceName> = [
   'tool-result-store',
 ];
 /** The local services crash and restart beside each other; waiting 30 s for each redelivery would only be slow. */
-const ackWaitMs = 10_000;
+export const localAckWaitMs = 10_000;
 
 /** The complete environment of one service: nothing else of the user's environment reaches it. */
 export function environmentOf(
@@ -47,7 +47,7 @@ export function environmentOf(
     NODE_ENV: 'production',
     NATS_URL: urls.nats,
     METRICS_PORT: String(layout.ports.metrics[service]),
-    ACK_WAIT_MS: String(ackWaitMs),
+    ACK_WAIT_MS: String(localAckWaitMs),
     // A new version may bring other consumer settings; on one machine nobody else relies on the old ones.
     NATS_DRIFT: 'apply',
     ...(withDatabase.includes(service) ? { DATABASE_URL: urls.database } : {}),
