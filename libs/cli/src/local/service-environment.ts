@@ -45,6 +45,8 @@ export function environmentOf(
   return {
     ...outer,
     NODE_ENV: 'production',
+    // Node 22 and later keep compiled code there, which halves the start; Node 20 ignores it.
+    NODE_COMPILE_CACHE: path.join(layout.stateDir, 'compiled'),
     NATS_URL: urls.nats,
     METRICS_PORT: String(layout.ports.metrics[service]),
     ACK_WAIT_MS: String(localAckWaitMs),

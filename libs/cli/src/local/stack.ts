@@ -27,6 +27,8 @@ export interface StackOptions {
   /** Given when the simulator is to run: its configuration and its request log. */
   simulator?: { config: string; log: string };
   onServiceExit?: (name: string, signal: string | null) => void;
+  /** A launcher was killed here: what it had started may still be ending. */
+  afterKill: boolean;
 }
 
 const readyTimeoutMs = 60_000;
@@ -109,20 +111,20 @@ export class Stack {
   }
 
   private async refuseTakenPorts(): Promise<void> {
-    const { layout, external, simulator } = this.options;
+    const { layout, external, simulator, afterKill } = this.options;
     const wanted = allPorts(layout.ports).filter(
       ({ port }) =>
         !(external.nats && [layout.ports.nats, layout.ports.natsMonitor].includes(port)) &&
         !(external.database && port === layout.ports.postgres) &&
         !(simulator === undefined && port === layout.ports.simulator),
     );
-    const until = Date.now() + portWaitMs;
+    const until = Date.now() + (afterKill ? portWaitMs : 0);
     for (let first = true; ; first = false) {
       const states = await Promise.all(wanted.map(async (one) => ({ ...one, taken: await portTaken(one.port) })));
       const taken = states.filter((one) => one.taken);
       if (taken.length === 0) return;
       const all = taken.map(({ port, what }) => `port ${port} (${what})`).join(', ');
-      if (Date.now() > until) {
+      if (Date.now() >= until) {
         const text = `${all} ${taken.length === 1 ? 'is' : 'are'} taken by another program: stop it, or choose others with --port-offset`;
         throw new NightshiftError('FAILED_PRECONDITION', text);
       }

@@ -17,7 +17,7 @@ import { keyFileIn, newKey } from './reset-key';
 import { mayRunUnsandboxed, sandboxFault } from './sandbox-probe';
 import type { StackUrls } from './service-environment';
 import { Stack } from './stack';
-import { clearState, runningState, writeState } from './state';
+import { clearState, readState, runningState, writeState } from './state';
 import type { StartOptions, Where } from './start-options';
 import { writePrivate } from './write-private';
 
@@ -42,6 +42,7 @@ export async function start(options: StartOptions & Where, projectRoot: string, 
 
   const stack = new Stack({
     layout,
+    afterKill: readState(stateDir) !== undefined,
     logs,
     say,
     external: { nats: env.NATS_URL || undefined, database: env.DATABASE_URL || undefined },

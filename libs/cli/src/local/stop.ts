@@ -63,6 +63,7 @@ export async function reset(stateDir: string, say: (line: string) => void): Prom
     'state.json',
     'nightshift.yaml',
     'simulator.json',
+    'compiled',
   ];
   for (const name of ours) rmSync(path.join(stateDir, name), { recursive: true, force: true });
   say(`Removed the data in ${stateDir}.`);
