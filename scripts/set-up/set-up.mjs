@@ -14,7 +14,9 @@ function run(what, command, args, env = process.env) {
   const { status, signal } = spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
   if (signal) throw new SetUpFault(`${what} was interrupted`);
   if (status !== 0) throw new SetUpFault(`${what} failed`);
-  console.log(`  ${what}: ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  const seconds = (Date.now() - startedAt) / 1000;
+  // What found nothing to do needs no line.
+  if (seconds >= 1) console.log(`  ${what}: ${seconds.toFixed(1)} s`);
 }
 
 async function agreed(question) {
