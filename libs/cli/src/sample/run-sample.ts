@@ -75,7 +75,8 @@ export async function runSample(options: SampleOptions): Promise<boolean> {
   const missing = missingFrom(figures, { killed, traces }, serviceNames);
   const report: Report = { ok: missing.length === 0, ...figures };
   if (options.reportFile !== undefined) writeFileSync(options.reportFile, `${JSON.stringify(report, null, 2)}\n`);
-  output.write(reportText(report, missing, nextSteps(id, killed, traces)));
+  const why = task.state !== 'completed' && task.reason ? [`The task is ${task.state}: ${task.reason}`] : [];
+  output.write(reportText(report, missing, [...why, ...nextSteps(id, killed, traces)]));
   return report.ok;
 }
 
