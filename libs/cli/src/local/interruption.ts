@@ -6,7 +6,11 @@ const parentCheckMs = 1_000;
 function parentOf(pid: number): number | undefined {
   try {
     // The name in brackets may hold anything, spaces included.
-    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) \S+ /s, '').split(' ', 1)[0]);
+    return Number(
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) \S+ /s, '')
+        .split(' ', 1)[0],
+    );
   } catch {
     // Not Linux, or gone.
     return undefined;
