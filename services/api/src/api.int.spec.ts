@@ -354,6 +354,22 @@ describe('the operations', () => {
   });
 });
 
+describe('too many requests', () => {
+  it('are refused with the time to wait, per key', async () => {
+    const { settings, file } = api.get(ApiConfig);
+    const slow = await startService(apiService(new ApiConfig({ ...settings, METRICS_PORT: 0, API_RATE_PER_MINUTE: 6 }, file)));
+    try {
+      const ask = () => fetch(`http://127.0.0.1:${slow.httpPort}/v1/keys`, { headers: { 'x-api-key': bootstrapKey } });
+      for (let i = 0; i < 10; i += 1) expect((await ask()).status).toBe(200);
+      const refused = await ask();
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      expect(await refused.json()).toMatchObject({ code: 'BUSY', retryAfterMs: expect.any(Number) });
+    } finally {
+      await slow.stop();
+    }
+  });
+});
+
 describe('the bootstrap key', () => {
   it('is replaced by the one in its file at SIGHUP, and the lost one is revoked', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'nightshift-test-key-'));
