@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { v7 } from 'uuid';
 import { systemTeam, type Bus } from '@nightshift/bus';
 import { policyWith, type CompactionPolicy } from '@nightshift/compaction';
@@ -12,6 +11,7 @@ import { BreakerBoard } from './health/breaker-board';
 import { ProviderSlots } from './health/provider-slots';
 import type { ProviderCatalog } from './providers/catalog';
 import { createHttpClient } from './transport/http-client';
+import { sleep } from './transport/stop-signal';
 
 const stateNumber = { closed: 0, half_open: 1, open: 2 } as const;
 
@@ -60,13 +60,7 @@ export function gatewayDeps({ bus, metrics, logger, windows, catalog, file, inst
     now: Date.now,
     newId: v7,
     random: Math.random,
-    sleep: async (ms, signal) => {
-      try {
-        await delay(ms, undefined, { signal });
-      } catch {
-        throw signal.reason;
-      }
-    },
+    sleep,
   };
 }
 

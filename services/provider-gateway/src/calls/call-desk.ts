@@ -1,18 +1,19 @@
 import { clone } from '@bufbuild/protobuf';
 import { crashPoint } from '@nightshift/config';
 import { llm, NightshiftError, toMs } from '@nightshift/contracts';
-import { complete } from '../core/complete';
+import { performCall } from '../core/complete';
 import type { GatewayDeps } from '../core/gateway-deps';
-import type { GatewayEvent } from '../core/gateway-event';
+import type { CallContext, Terminal } from '../core/gateway-event';
 import { callKeyOf, keyText, type CallKey } from '../ledger/call-key';
 import type { CallStore } from '../ledger/call.store';
 import type { StoppedTasks, StopHandle } from '../stop/stopped-tasks';
+import { StopSource, type StopSignal } from '../transport/stop-signal';
 import { DeltaPublisher } from './delta-publisher';
-import { tracedCall, type Terminal } from './traced-call';
+import { tracedCall } from './traced-call';
 
 export interface Caller {
   team: string;
-  signal: AbortSignal;
+  signal: StopSignal;
   deadlineMs: number;
 }
 
@@ -31,7 +32,7 @@ export interface StoppedCall {
 
 /** One running call with everybody who waits for it. */
 class RunningCall implements StopHandle {
-  readonly controller = new AbortController();
+  readonly stopped = new StopSource();
   readonly ended: StoppedCall = { tokensBilled: 0, lastByteAt: 0, closedAt: 0 };
   answer: Promise<llm.CompleteReply> = Promise.resolve(undefined as never);
   /** Set once it is answered. */
@@ -41,7 +42,7 @@ class RunningCall implements StopHandle {
   waiting = 0;
 
   abort(reason: NightshiftError): void {
-    this.controller.abort(reason);
+    this.stopped.abort(reason);
   }
 
   settled(): Promise<void> {
@@ -118,7 +119,7 @@ export class CallDesk {
       const gone = (): void => {
         leave();
         const reason = NightshiftError.from(caller.signal.reason);
-        if (call.waiting === 0) call.controller.abort(reason);
+        if (call.waiting === 0) call.stopped.abort(reason);
         reject(reason);
       };
       if (caller.signal.aborted) return gone();
@@ -142,14 +143,14 @@ export class CallDesk {
       for (;;) {
         // After registering: a stop that overtook this call is seen here, one that comes later aborts it.
         this.stops.check(key.team, key.task);
-        call.controller.signal.throwIfAborted();
+        if (call.stopped.aborted) throw NightshiftError.from(call.stopped.reason);
         const claim = await this.store.claim(key, { provider: start?.provider ?? '', model: start?.model ?? '' });
         if (claim.kind === 'mine') return await this.run(request, key, caller, call, claim.attemptsBefore);
         if (claim.kind === 'finished') {
           this.hooks.joined('replayed');
           return replayOf(claim.answer);
         }
-        await this.deps.sleep(lookAgainMs, call.controller.signal);
+        await this.deps.sleep(lookAgainMs, call.stopped);
       }
     } finally {
       unregister();
@@ -163,7 +164,7 @@ export class CallDesk {
     call: RunningCall,
     before: number,
   ): Promise<llm.CompleteReply> {
-    const { signal } = call.controller;
+    const signal = call.stopped;
     const unwritten: llm.Attempt[] = [];
     const deps: GatewayDeps = {
       ...this.deps,
@@ -182,7 +183,7 @@ export class CallDesk {
       ? new DeltaPublisher({ taskId: request.taskId, epoch: request.epoch }, (delta) => this.hooks.live(key.team, delta))
       : undefined;
     const context = { team: key.team, signal, deadlineMs: caller.deadlineMs, unstreamed: request.unstreamed };
-    const last = await tracedCall(request, () => this.follow(complete(request, context, deps), deltas));
+    const last = await tracedCall(request, () => this.follow(request, context, deps, deltas));
     crashPoint('gateway-before-answer-stored');
     if (last.kind === 'finished') {
       // The caller has its answer at once. Until it is stored this process stays the one that knows it: a repeated request
@@ -195,18 +196,17 @@ export class CallDesk {
     throw signal.aborted ? NightshiftError.from(signal.reason) : last.error;
   }
 
-  private async follow(events: AsyncIterable<GatewayEvent>, deltas: DeltaPublisher | undefined): Promise<Terminal> {
-    let terminal: Terminal | undefined;
-    try {
-      for await (const event of events) {
-        if (event.kind === 'finished' || event.kind === 'failed') terminal = event;
-        else if (event.kind !== 'attempt') crashPoint('gateway-inside-call');
-        deltas?.add(event);
-      }
-    } finally {
-      deltas?.flush();
-    }
-    if (!terminal) throw new NightshiftError('INTERNAL', 'a model call ended without a terminal event');
+  private async follow(
+    request: llm.CompleteRequest,
+    context: CallContext,
+    deps: GatewayDeps,
+    deltas: DeltaPublisher | undefined,
+  ): Promise<Terminal> {
+    const terminal = await performCall(request, context, deps, (event) => {
+      if (event.kind !== 'attempt') crashPoint('gateway-inside-call');
+      deltas?.add(event);
+    });
+    deltas?.flush();
     return terminal;
   }
 }

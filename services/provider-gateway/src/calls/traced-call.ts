@@ -1,8 +1,6 @@
 import { transcript, type llm } from '@nightshift/contracts';
 import { withSpan } from '@nightshift/metrics';
-import type { GatewayEvent } from '../core/gateway-event';
-
-export type Terminal = Extract<GatewayEvent, { kind: 'finished' | 'failed' }>;
+import type { Terminal } from '../core/gateway-event';
 
 /** One span per model call with the attributes of the GenAI conventions; sizes and names only, no content. */
 export function tracedCall(request: llm.CompleteRequest, work: () => Promise<Terminal>): Promise<Terminal> {

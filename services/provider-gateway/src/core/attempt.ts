@@ -4,13 +4,14 @@ import { classify, type Classified, type Failure } from '../classify/classify';
 import type { Json } from '../classify/json';
 import type { AnswerEvent } from '../formats/format';
 import type { Provider } from '../providers/provider';
-import { Exchange } from '../transport/exchange';
+import { Exchange, type Taken } from '../transport/exchange';
 import { TransportFault } from '../transport/fault';
 import type { HttpClient } from '../transport/http-client';
+import type { StopSignal } from '../transport/stop-signal';
 import { usageOf } from '../usage/normal-usage';
 import { AnswerDraft } from './answer';
-import { answerPieces, type UsageReport } from './answer-pieces';
-import type { GatewayEvent } from './gateway-event';
+import { answerReader, type AnswerReader } from './answer-reader';
+import type { Emit, GatewayEvent, Terminal } from './gateway-event';
 
 export interface AttemptPlan {
   provider: Provider;
@@ -18,7 +19,7 @@ export interface AttemptPlan {
   /** The body is the caller's own and the answer is handed on as it comes. */
   native: boolean;
   stream: boolean;
-  signal: AbortSignal;
+  signal: StopSignal;
   /** The caller's estimate of the input, for attempts that end without a report. */
   estimatedInput: number;
   /** Milliseconds until the deadline of the whole call. */
@@ -38,47 +39,48 @@ export interface AttemptResult {
   status: number;
 }
 
-/** What a caller may show, while it comes; returns how the attempt ended. Never throws. */
-export async function* runAttempt(
-  plan: AttemptPlan,
-  client: HttpClient,
-  now: () => number,
-): AsyncGenerator<GatewayEvent, AttemptResult, undefined> {
+/** One call to one provider. What a caller may be shown is emitted while it comes. Never rejects. */
+export async function runAttempt(plan: AttemptPlan, client: HttpClient, now: () => number, emit: Emit): Promise<AttemptResult> {
   const { format, target } = plan.provider;
   const clocks = { ...plan.provider.clocks, total: Math.max(1, Math.min(plan.provider.clocks.total, plan.leftMs)) };
   const exchange = new Exchange(client, clocks, plan.signal);
   const draft = new AnswerDraft();
+  let reader: AnswerReader | undefined;
   let firstContentAt = 0;
-  let report: UsageReport = { numbers: {}, raw: {} };
   let failure: Failure | undefined;
   // Held until the first content: up to there the answer may still come from somebody else.
   let held: Buffer[] = [];
+
+  const take = (events: readonly AnswerEvent[], bytes: Buffer | undefined): Taken | Promise<Taken> => {
+    let wait: Promise<void> | undefined | void = undefined;
+    for (const event of events) {
+      if (event.kind === 'error' || event.kind === 'malformed') {
+        failure = inBandFailure(exchange, event);
+        return 'enough';
+      }
+      if (!draft.add(event)) continue;
+      firstContentAt ||= now();
+      exchange.contentSeen();
+      const shown = plan.native ? undefined : shownOf(event);
+      if (shown) wait = emit(shown) ?? wait;
+    }
+    if (plan.native && bytes) held.push(bytes);
+    if (held.length > 0 && draft.hasContent) {
+      wait = emit({ kind: 'raw', bytes: held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held) }) ?? wait;
+      held = [];
+    }
+    const result = draft.ended ? 'enough' : 'more';
+    return wait ? wait.then(() => result) : result;
+  };
 
   try {
     await (typeof plan.body === 'string' && !plan.native ? format.call(target, plan.body, exchange) : sendNative(plan, exchange));
     if (exchange.status < 200 || exchange.status >= 300) {
       failure = { status: exchange.status, headers: exchange.headers, text: exchange.errorText, inBand: false };
     } else {
-      for await (const piece of answerPieces(format, exchange, plan.stream, (latest) => (report = latest))) {
-        for (const event of piece.events) {
-          if (event.kind === 'error' || event.kind === 'malformed') {
-            failure = inBandFailure(exchange, event);
-            break;
-          }
-          if (!draft.add(event)) continue;
-          firstContentAt ||= now();
-          exchange.contentSeen();
-          const shown = plan.native ? undefined : shownOf(event);
-          if (shown) yield shown;
-        }
-        if (failure) break;
-        if (plan.native) held.push(piece.bytes);
-        if (held.length > 0 && draft.hasContent) {
-          yield { kind: 'raw', bytes: held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held) };
-          held = [];
-        }
-        if (draft.ended) break;
-      }
+      const reading = (reader = answerReader(format, plan.stream, exchange.headers['content-type']));
+      await exchange.read((bytes) => take(reading.feed(bytes), bytes));
+      if (!failure && !draft.ended) await take(reading.end(), undefined);
     }
   } catch (error) {
     const fault =
@@ -91,8 +93,9 @@ export async function* runAttempt(
   }
   failure ??= missingEnd(draft, exchange);
   // An answer without content that is no failure (cut at the first token by its length).
-  if (!failure && held.length > 0) yield { kind: 'raw', bytes: Buffer.concat(held) };
+  if (!failure && held.length > 0) await emit({ kind: 'raw', bytes: Buffer.concat(held) });
 
+  const report = reader?.usage() ?? { numbers: {}, raw: {} };
   const endedAt = now();
   const complete = failure === undefined;
   return {
@@ -129,7 +132,7 @@ async function sendNative(plan: AttemptPlan, exchange: Exchange): Promise<void> 
   await exchange.send(url, 'POST', headers, plan.body);
 }
 
-function shownOf(event: AnswerEvent): GatewayEvent | undefined {
+function shownOf(event: AnswerEvent): Exclude<GatewayEvent, Terminal> | undefined {
   switch (event.kind) {
     case 'text':
       return { kind: 'text', text: event.text };

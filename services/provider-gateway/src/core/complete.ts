@@ -1,8 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { NightshiftError, llm } from '@nightshift/contracts';
+import { StopSource } from '../transport/stop-signal';
 import { failedCall } from './failed-call';
 import { thresholdOf, windowWith } from './fit';
-import type { CallContext, GatewayEvent } from './gateway-event';
+import type { CallContext, Emit, GatewayEvent, Terminal } from './gateway-event';
 import type { GatewayDeps } from './gateway-deps';
 import { tryCandidate } from './try-candidate';
 import type { Progress, Turn } from './turn';
@@ -10,26 +11,61 @@ import type { Progress, Turn } from './turn';
 /**
  * One logical model call over a chain of candidates, as a stream of events whose last one is terminal. Nothing is thrown.
  * The chain starts at `chainPosition` and wraps around, so that a task that moved on to its fallback can come back.
+ * Whoever stops reading stops the call.
  */
 export async function* complete(
   request: llm.CompleteRequest,
   call: CallContext,
   deps: GatewayDeps,
 ): AsyncGenerator<GatewayEvent, void, undefined> {
+  const waiting: GatewayEvent[] = [];
+  const left = new StopSource();
+  const stopped = (): void => left.abort(NightshiftError.from(call.signal.reason));
+  let over = false;
+  let wake: () => void = () => undefined;
+  const put = (event: GatewayEvent): void => {
+    waiting.push(event);
+    wake();
+  };
+  if (call.signal.aborted) stopped();
+  else call.signal.addEventListener('abort', stopped, { once: true });
+  void performCall(request, { ...call, signal: left }, deps, put).then((terminal) => {
+    over = true;
+    put(terminal);
+  });
+  try {
+    for (;;) {
+      for (let event = waiting.shift(); event; event = waiting.shift()) yield event;
+      if (over) return;
+      await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    call.signal.removeEventListener('abort', stopped);
+    left.abort(new NightshiftError('CANCELLED', 'nobody reads the answer any more'));
+  }
+}
+
+/** The same for callers that take events as they come: what it resolves to is the terminal event. Never rejects. */
+export async function performCall(
+  request: llm.CompleteRequest,
+  call: CallContext,
+  deps: GatewayDeps,
+  emit: Emit,
+): Promise<Terminal> {
   const progress: Progress = { attempts: [], fallbacks: [], failures: [], startedAt: deps.now() };
   try {
     let before: Turn | undefined;
     for (const turn of turnsOf(request, call, deps)) {
       if (before) recordFallback(progress, before, turn, request, call, deps);
       before = turn;
-      const end = yield* tryCandidate(turn, request, call, progress, deps);
-      if (end.end === 'finished') return yield { kind: 'finished', reply: end.reply };
-      if (end.end === 'failed') return yield failed(end.error, progress, deps);
+      const end = await tryCandidate(turn, request, call, progress, deps, emit);
+      if (end.end === 'finished') return { kind: 'finished', reply: end.reply };
+      if (end.end === 'failed') return failed(end.error, progress, deps);
     }
     deps.counters.exhausted();
-    yield failed(failedCall(progress.failures, false), progress, deps);
+    return failed(failedCall(progress.failures, false), progress, deps);
   } catch (error) {
-    yield failed(NightshiftError.from(error), progress, deps);
+    return failed(NightshiftError.from(error), progress, deps);
   }
 }
 
@@ -67,7 +103,7 @@ function recordFallback(
 }
 
 /** Provider texts may quote the key they refused. */
-function failed(error: NightshiftError, progress: Progress, deps: GatewayDeps): GatewayEvent {
+function failed(error: NightshiftError, progress: Progress, deps: GatewayDeps): Terminal {
   const scrub = deps.catalog.scrub;
   const details = JSON.parse(scrub(JSON.stringify({ ...error.details, attempts: progress.attempts.length }))) as Record<
     string,

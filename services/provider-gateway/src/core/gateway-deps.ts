@@ -5,6 +5,7 @@ import type { BreakerBoard } from '../health/breaker-board';
 import type { ProviderSlots } from '../health/provider-slots';
 import type { ProviderCatalog } from '../providers/catalog';
 import type { HttpClient } from '../transport/http-client';
+import type { StopSignal } from '../transport/stop-signal';
 
 /** A figure that an error text or a flagged answer taught. */
 export interface Observation {
@@ -41,5 +42,5 @@ export interface GatewayDeps {
   newId(): string;
   random(): number;
   /** Rejects with the signal's reason when it fires. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  sleep(ms: number, signal: StopSignal): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { llm, NightshiftError } from '@nightshift/contracts';
 import type { JsonObject } from '../classify/json';
 import type { FormatName } from '../formats/format';
+import type { StopSignal } from '../transport/stop-signal';
 
 /**
  * What one model call tells while it runs. The last event is `finished` or `failed`, exactly one of them; nothing is
@@ -18,10 +19,15 @@ export type GatewayEvent =
   | { kind: 'finished'; reply: llm.CompleteReply }
   | { kind: 'failed'; error: NightshiftError; attempts: llm.Attempt[] };
 
+export type Terminal = Extract<GatewayEvent, { kind: 'finished' | 'failed' }>;
+
+/** Takes the events before the terminal one; a promise makes the provider wait. */
+export type Emit = (event: Exclude<GatewayEvent, Terminal>) => void | Promise<void>;
+
 /** What stands around a request: who asks, until when, and the way to stop it. */
 export interface CallContext {
   team: string;
-  signal: AbortSignal;
+  signal: StopSignal;
   /** Absolute, milliseconds. */
   deadlineMs: number;
   /** Ask for one body instead of a stream; no deltas then. */

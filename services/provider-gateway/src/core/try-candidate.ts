@@ -4,7 +4,7 @@ import { afterFailure, type NextStep } from './after-failure';
 import { runAttempt, type AttemptResult } from './attempt';
 import { failedCall, failsForGood } from './failed-call';
 import { fitFor, windowWith } from './fit';
-import type { CallContext, GatewayEvent } from './gateway-event';
+import type { CallContext, Emit } from './gateway-event';
 import type { GatewayDeps } from './gateway-deps';
 import { observationsOf } from './observations';
 import { attemptOf, flagTruncation, observeAccepted, replyOf } from './outcome';
@@ -25,13 +25,14 @@ interface TryState {
 }
 
 /** Asks one candidate until it answers, its retry budget is spent, or the call is over. */
-export async function* tryCandidate(
+export async function tryCandidate(
   turn: Turn,
   request: llm.CompleteRequest,
   call: CallContext,
   progress: Progress,
   deps: GatewayDeps,
-): AsyncGenerator<GatewayEvent, TurnEnd, undefined> {
+  emit: Emit,
+): Promise<TurnEnd> {
   const { candidate, position, provider } = turn;
   const name = { provider: provider.id, credential: provider.credential, model: candidate.model };
   const window = windowWith(provider, candidate, deps.windowOf(candidate, call.team));
@@ -61,7 +62,7 @@ export async function* tryCandidate(
       const number = progress.attempts.length + 1;
       try {
         state.tries++;
-        yield { kind: 'attempt', number, provider: provider.id, model: candidate.model };
+        await emit({ kind: 'attempt', number, provider: provider.id, model: candidate.model });
         sent = bodyFor(turn, request, call, fit, state);
         const plan = {
           provider,
@@ -72,7 +73,7 @@ export async function* tryCandidate(
           estimatedInput: request.estimatedInputTokens || request.measuredInputTokens,
           leftMs: call.deadlineMs - deps.now(),
         };
-        result = yield* runAttempt(plan, deps.client, deps.now);
+        result = await runAttempt(plan, deps.client, deps.now, emit);
       } finally {
         release();
       }

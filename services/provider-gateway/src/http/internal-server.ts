@@ -2,11 +2,12 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { toJson, toJsonString } from '@bufbuild/protobuf';
 import { errorCodes, llm, NightshiftError } from '@nightshift/contracts';
-import { complete } from '../core/complete';
+import { performCall } from '../core/complete';
 import type { GatewayDeps } from '../core/gateway-deps';
 import type { GatewayEvent } from '../core/gateway-event';
 import { formats } from '../formats';
 import type { CallKey } from '../ledger/call-key';
+import { StopSource } from '../transport/stop-signal';
 import { internalRequest, type InternalRequest } from './internal-request';
 
 const largestBody = 32 * 1024 * 1024;
@@ -72,7 +73,7 @@ export class InternalServer {
   }
 
   private async answer(asked: InternalRequest, response: http.ServerResponse): Promise<void> {
-    const gone = new AbortController();
+    const gone = new StopSource();
     response.on('close', () => {
       if (!response.writableFinished) gone.abort(new NightshiftError('CANCELLED', 'the caller went away'));
     });
@@ -92,18 +93,19 @@ export class InternalServer {
     };
     const call = {
       team: asked.team,
-      signal: gone.signal,
+      signal: gone,
       deadlineMs: asked.deadlineMs,
       unstreamed: !asked.stream,
       ...(asked.native ? { native: asked.native } : {}),
     };
-    for await (const event of complete(asked.request, call, deps)) {
-      if (gone.signal.aborted) continue;
-      if (asked.native) passOn(event, asked, response);
-      else tell(event, response);
+    const pass = asked.native ? passOn : tell;
+    const terminal = await performCall(asked.request, call, deps, (event) => {
+      if (gone.aborted) return;
+      pass(event, asked, response);
       // A slow reader slows the provider down instead of filling our memory.
-      if (response.writableNeedDrain) await drained(response);
-    }
+      return response.writableNeedDrain ? drained(response) : undefined;
+    });
+    if (!gone.aborted) pass(terminal, asked, response);
   }
 }
 
@@ -149,7 +151,7 @@ function passOn(event: GatewayEvent, { native, stream }: InternalRequest, respon
 }
 
 /** Events as lines of JSON; the last one is terminal. */
-function tell(event: GatewayEvent, response: http.ServerResponse): void {
+function tell(event: GatewayEvent, _asked: InternalRequest, response: http.ServerResponse): void {
   if (event.kind === 'failed' && !response.headersSent) return refuse(response, event.error);
   // An attempt alone says nothing that a status could not still contradict.
   if (event.kind === 'attempt' && !response.headersSent) return;

@@ -6,6 +6,7 @@ import { countOf, isObject, objectAt, parseJson, stringOf, type Json, type JsonO
 import { withoutEndingSlash } from '../formats/sdk-request';
 import { Exchange } from '../transport/exchange';
 import type { HttpClient } from '../transport/http-client';
+import type { StopSignal } from '../transport/stop-signal';
 import type { ModelListStyle } from '../vendors/vendor';
 import type { Provider } from './provider';
 
@@ -84,7 +85,7 @@ function rowsOf(value: Json | undefined): JsonObject[] {
 export async function listModels(
   provider: Provider,
   client: HttpClient,
-  signal: AbortSignal,
+  signal: StopSignal,
   now: number,
 ): Promise<Listed[] | undefined> {
   const style = provider.vendor.models;

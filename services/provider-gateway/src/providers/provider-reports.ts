@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { fromMs, NightshiftError, type provider as contract } from '@nightshift/contracts';
 import type { GatewayDeps } from '../core/gateway-deps';
+import type { StopSignal } from '../transport/stop-signal';
 import { listModels } from './model-lists';
 
 /** What is told about providers: their models, and why each of them is or is not asked. */
@@ -8,7 +9,7 @@ export class ProviderReports {
   constructor(private readonly deps: GatewayDeps) {}
 
   /** @throws NightshiftError PROVIDER_NOT_FOUND, or the class of the provider's answer */
-  async models(id: string, signal: AbortSignal): Promise<MessageInitShape<typeof contract.ListModelsReplySchema>> {
+  async models(id: string, signal: StopSignal): Promise<MessageInitShape<typeof contract.ListModelsReplySchema>> {
     const provider = this.deps.catalog.get(id);
     if (!provider) throw this.deps.catalog.notFound(`no provider "${id}" is configured`);
     try {

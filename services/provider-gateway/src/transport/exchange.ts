@@ -2,12 +2,14 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { AttemptClocks, type ClockLimits } from './clocks';
 import { TransportFault, faultOf } from './fault';
 import type { HttpClient } from './http-client';
+import type { StopSignal } from './stop-signal';
 import { wireResponse } from './wire-response';
 
 /** An error body above this is cut: it is evidence, not an answer. */
 const maxErrorBytes = 256 * 1024;
-/** A reader that is behind stops the socket, so that a fast provider cannot fill our memory. */
-const mostPiecesWaiting = 64;
+
+/** What a reader of a body says to each piece. */
+export type Taken = 'more' | 'enough';
 
 const urls = new Map<string, URL>();
 
@@ -48,7 +50,7 @@ export class Exchange {
   constructor(
     private readonly client: HttpClient,
     limits: ClockLimits,
-    private readonly signal: AbortSignal,
+    private readonly signal: StopSignal,
   ) {
     this.clocks = new AttemptClocks(limits, (fault) => this.fail(fault));
     if (signal.aborted) this.onAbort();
@@ -94,52 +96,62 @@ export class Exchange {
     });
   }
 
-  /** The pieces of a 2xx body as they come. Throws the fault that cut it, if one did. */
-  async *pieces(): AsyncGenerator<Buffer, void, undefined> {
-    // By hand: the stream's own async iterator costs more than the whole rest of a short answer.
-    const response = this.bodyToRead();
-    let waiting: Buffer[] = [];
-    let over = false;
-    let wake: (() => void) | undefined;
-    response.on('data', (piece: Buffer) => {
-      this.dataSeen();
-      waiting.push(piece);
-      if (waiting.length > mostPiecesWaiting) response.pause();
-      wake?.();
-    });
-    this.onOver(response, () => {
-      over = true;
-      wake?.();
-    });
-    for (;;) {
-      const taken = waiting;
-      waiting = [];
-      if (taken.length === 0 && over) break;
-      if (taken.length === 0) await new Promise<void>((resolve) => (wake = resolve));
-      for (const piece of taken) yield piece;
-      if (response.isPaused()) response.resume();
-    }
-    this.checkWhole(response);
-  }
-
-  /** The whole 2xx body. */
-  body(): Promise<Buffer> {
+  /**
+   * Hands over the pieces of a 2xx body as they come, until it ends or `onPiece` has enough. While a promise that it gave
+   * is open, the socket is not read. Rejects with the fault that cut the body, if one did.
+   */
+  read(onPiece: (bytes: Buffer) => Taken | Promise<Taken>): Promise<void> {
     return new Promise((resolve, reject) => {
       const response = this.bodyToRead();
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => {
-        this.dataSeen();
-        pieces.push(piece);
-      });
-      this.onOver(response, () => {
+      let over = false;
+      let busy = false;
+      let settled = false;
+      const settle = (enough: boolean): void => {
+        if (settled) return;
+        settled = true;
         try {
-          this.checkWhole(response);
-          resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+          if (!enough) this.checkWhole(response);
+          resolve();
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      const taken = (result: Taken): void => {
+        if (result === 'enough' || over) settle(result === 'enough');
+      };
+      response.on('data', (bytes: Buffer) => {
+        if (settled) return;
+        this.lastByteAt = Date.now();
+        this.clocks.data();
+        try {
+          const result = onPiece(bytes);
+          if (typeof result === 'string') return taken(result);
+          busy = true;
+          response.pause();
+          result.then((later) => {
+            busy = false;
+            taken(later);
+            response.resume();
+          }, reject);
         } catch (error) {
           reject(error as Error);
         }
       });
+      this.onOver(response, () => {
+        over = true;
+        if (!busy) settle(false);
+      });
     });
+  }
+
+  /** The whole 2xx body. */
+  async body(): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    await this.read((bytes) => {
+      pieces.push(bytes);
+      return 'more';
+    });
+    return Buffer.concat(pieces);
   }
 
   /** Content was seen: from here on the idle clock counts. */
@@ -167,11 +179,6 @@ export class Exchange {
   private bodyToRead(): IncomingMessage {
     if (!this.response) throw this.fault ?? new TransportFault('unreadable', 'no response to read');
     return this.response;
-  }
-
-  private dataSeen(): void {
-    this.lastByteAt = Date.now();
-    this.clocks.data();
   }
 
   /** `end` of a whole body, or `close` of a cut one, whichever comes first. */
