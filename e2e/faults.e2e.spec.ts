@@ -184,8 +184,8 @@ it('S01 429 with Retry-After 2: waits and asks the same provider again', async (
 
 it('S02 429 for ever: the retry budget, then the fallback', async () => {
   const seen = await call('s02');
-  expect(summary(seen)).toEqual({ attempts: { s02: 3, fallback: 1 }, ...fromFallback });
-  expectTime(seen, 3_900, 7_500);
+  expect(summary(seen)).toEqual({ attempts: { s02: 2, fallback: 1 }, ...fromFallback });
+  expectTime(seen, 1_950, 5_000);
 });
 
 it('S03 500 once: one more try', async () => {
@@ -196,13 +196,13 @@ it('S03 500 once: one more try', async () => {
 
 it('S04 503: the fallback', async () => {
   const seen = await call('s04');
-  expect(summary(seen)).toEqual({ attempts: { s04: 3, fallback: 1 }, ...fromFallback });
+  expect(summary(seen)).toEqual({ attempts: { s04: 2, fallback: 1 }, ...fromFallback });
   expectTime(seen, 0, 5_000);
 });
 
 it('S05 connection reset: the fallback', async () => {
   const seen = await call('s05');
-  expect(summary(seen)).toEqual({ attempts: { s05: 3, fallback: 1 }, ...fromFallback });
+  expect(summary(seen)).toEqual({ attempts: { s05: 2, fallback: 1 }, ...fromFallback });
   expectTime(seen, 0, 5_000);
 });
 
@@ -287,7 +287,7 @@ it('S14 the fallback refuses assistant prefill: asked once, both causes in one e
     },
   });
   expect(summary(seen)).toEqual({
-    attempts: { s14: 3, 'no-prefill': 1 },
+    attempts: { s14: 2, 'no-prefill': 1 },
     code: 'PROVIDER_CHAIN_EXHAUSTED',
     class: 'prefill',
     text: '',
@@ -329,5 +329,5 @@ it('S15 a primary that flaps for 60 s: no more than a handful of attempts at it,
   const { served, failed } = await flapping;
   expect(failed).toBe(0);
   expect(served.length).toBeGreaterThan(60);
-  expect(requestsFor('s15').length).toBeLessThanOrEqual(8);
+  expect(requestsFor('s15').length).toBeLessThanOrEqual(10);
 }, 90_000);

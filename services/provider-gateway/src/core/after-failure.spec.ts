@@ -35,7 +35,7 @@ describe('what follows a failed attempt', () => {
       situation({ failure: server }),
       { do: 'retry', waitMs: 250, why: 'server' },
     ],
-    ['after three tries the next candidate is asked', situation({ failure: server, tries: 3 }), { do: 'next', why: 'server' }],
+    ['after two tries the next candidate is asked', situation({ failure: server, tries: 2 }), { do: 'next', why: 'server' }],
     [
       'after three tries without a next candidate the call fails',
       situation({ failure: server, tries: 3, hasNext: false }),
@@ -54,8 +54,8 @@ describe('what follows a failed attempt', () => {
     ],
     [
       'hints add up against the budget',
-      situation({ failure: failure(429, 'slow down', {}, { 'retry-after': '2' }), tries: 2, waitedMs: 4_000 }),
-      { do: 'next', why: 'rate_limit' },
+      situation({ failure: failure(429, 'slow down', {}, { 'retry-after': '2' }), tries: 2, waitedMs: 4_000, hasNext: false }),
+      { do: 'fail' },
     ],
     [
       'a spent quota is never waited for',

@@ -1,8 +1,11 @@
 import { classPolicies } from '../classify/error-class';
 import type { Classified } from '../classify/classify';
 
-/** The short retry budget of one candidate: further waiting is the next candidate's, or the caller's. */
-export const retryBudget = { tries: 3, waitMs: 5_000, firstBackoffMs: 500, longestBackoffMs: 4_000 } as const;
+/**
+ * The short retry budget of one candidate: further waiting is the next candidate's, or the caller's. Where somebody else
+ * can answer, one more try is enough; a provider that flaps would otherwise be asked again and again.
+ */
+export const retryBudget = { tries: 2, triesOfLast: 3, waitMs: 5_000, firstBackoffMs: 500, longestBackoffMs: 4_000 } as const;
 
 export interface Situation {
   failure: Classified;
@@ -43,7 +46,8 @@ export function afterFailure(s: Situation): NextStep {
   if (output !== undefined) return { do: 'repair_output', maxOutput: output, why: s.failure.class };
   if (policy.retry) {
     const waitMs = s.failure.waitMs ?? backoff(s.tries, s.random);
-    const within = s.tries < retryBudget.tries && s.waitedMs + waitMs <= retryBudget.waitMs && waitMs < s.leftMs;
+    const tries = s.hasNext ? retryBudget.tries : retryBudget.triesOfLast;
+    const within = s.tries < tries && s.waitedMs + waitMs <= retryBudget.waitMs && waitMs < s.leftMs;
     if (within) return { do: 'retry', waitMs, why: s.failure.class };
   }
   return policy.next && s.hasNext ? { do: 'next', why: s.failure.class } : { do: 'fail' };

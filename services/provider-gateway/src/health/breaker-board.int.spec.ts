@@ -64,11 +64,15 @@ it('shares what one replica learned, lets one probe through all of them, and sur
   const allowed = permits.flatMap((permit, index) => (permit?.allowed ? [{ permit, board: [a, b, c][index % 3] }] : []));
   expect(allowed).toHaveLength(1);
 
-  // Its success is not enough, a second one closes the breaker everywhere.
+  // Its success is not enough, two more close the breaker everywhere.
   allowed[0]?.board?.report(allowed[0].permit, { kind: 'ok' });
   await eventually(() => [a, b, c].every((board) => board.reports()[0]?.probesPassed === 1));
-  now += 5_001;
-  b.report(granted(await b.permit(name)), { kind: 'ok' });
+  for (const board of [b, c]) {
+    now += 5_001;
+    const passed = (board.reports()[0]?.probesPassed ?? 0) + 1;
+    board.report(granted(await board.permit(name)), { kind: 'ok' });
+    await eventually(() => [a, b, c].every((one) => one.reports()[0]?.probesPassed === passed || stateOf(one) === 'closed'));
+  }
   await eventually(() => [a, b, c].every((board) => stateOf(board) === 'closed'));
 });
 

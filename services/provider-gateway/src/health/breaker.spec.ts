@@ -77,13 +77,19 @@ describe('a breaker', () => {
     expect(admission(probing, 30_000 + breakerPolicy.probeLeaseMs)).toBe('probe');
   });
 
-  it('closes after two probes in a row, with a pause between them', () => {
-    const once = afterSuccess(withProbe(open, 'a', 30_000), nothingSeen, 31_000).shared;
-    expect(once).toMatchObject({ state: 'half_open', probesPassed: 1 });
-    expect([admission(once, 31_001), admission(once, 31_000 + probeSpacingMs)]).toEqual(['refuse', 'probe']);
-    expect(admission(once, 31_001, true)).toBe('probe');
-    const twice = afterSuccess(withProbe(once, 'b', 40_000), nothingSeen, 41_000).shared;
-    expect(twice).toMatchObject({ state: 'closed', probesPassed: 0 });
+  it('closes after three probes in a row, with a pause between them', () => {
+    let shared = open;
+    const states: string[] = [];
+    for (const now of [30_000, 40_000, 50_000]) {
+      shared = afterSuccess(withProbe(shared, 'a', now), nothingSeen, now + 1_000).shared;
+      states.push(`${shared.state} ${shared.probesPassed}`);
+      if (shared.state === 'half_open') {
+        expect([admission(shared, now + 1_001), admission(shared, now + 1_000 + probeSpacingMs)]).toEqual(['refuse', 'probe']);
+        // Who has no other candidate need not wait for the pause to end.
+        expect(admission(shared, now + 1_001, true)).toBe('probe');
+      }
+    }
+    expect(states).toEqual(['half_open 1', 'half_open 2', 'closed 0']);
   });
 
   it('opens for twice as long when the probe fails, up to a limit', () => {

@@ -35,7 +35,7 @@ export const breakerPolicy = {
   accountOpenMs: 300_000,
   probeLeaseMs: 60_000,
   /** Tries in a row that must succeed before it closes, and the pause between them: a flapping provider passes one by luck. */
-  probesToClose: 2,
+  probesToClose: 3,
   probeSpacingMs: 5_000,
 } as const;
 
