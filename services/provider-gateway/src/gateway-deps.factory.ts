@@ -1,4 +1,3 @@
-import { v7 } from 'uuid';
 import { systemTeam, type Bus } from '@nightshift/bus';
 import { policyWith, type CompactionPolicy } from '@nightshift/compaction';
 import type { NightshiftFile } from '@nightshift/config';
@@ -8,6 +7,7 @@ import type { WindowReader } from '@nightshift/windows';
 import type { GatewayDeps, Observation } from './core/gateway-deps';
 import { gatewayCounters } from './gateway-counters';
 import { BreakerBoard } from './health/breaker-board';
+import { newId } from './new-id';
 import { ProviderSlots } from './health/provider-slots';
 import type { ProviderCatalog } from './providers/catalog';
 import { createHttpClient } from './transport/http-client';
@@ -58,7 +58,7 @@ export function gatewayDeps({ bus, metrics, logger, windows, catalog, file, inst
     observe: (observation) => tell(bus, observation, logger),
     counters: gatewayCounters(metrics),
     now: Date.now,
-    newId: v7,
+    newId,
     random: Math.random,
     sleep,
   };

@@ -27,12 +27,14 @@ export interface GatewayParts {
   file: NightshiftFile;
   catalog: ProviderCatalog;
   pool: Pool;
+  /** For claims; ended with the module. */
+  quickPool: Pool;
   windows: WindowReader;
 }
 
 @Module({})
 export class GatewayModule {
-  static forRoot({ config, file, catalog, pool, windows }: GatewayParts): DynamicModule {
+  static forRoot({ config, file, catalog, pool, quickPool, windows }: GatewayParts): DynamicModule {
     return {
       module: GatewayModule,
       imports: [DatabaseModule.forRoot(pool), WindowsModule.forRoot(windows)],
@@ -46,7 +48,10 @@ export class GatewayModule {
         },
         { provide: StoppedTasks, useFactory: () => new StoppedTasks(Date.now) },
         // A restarted process must not take its own former calls for running ones: the owner names this very life of it.
-        { provide: CallStore, useFactory: () => new CallStore(pool, `${config.INSTANCE_ID}-${Date.now().toString(36)}`) },
+        {
+          provide: CallStore,
+          useFactory: () => new CallStore(pool, `${config.INSTANCE_ID}-${Date.now().toString(36)}`, quickPool),
+        },
         {
           provide: CallDesk,
           inject: [GATEWAY_DEPS, CallStore, StoppedTasks, Bus, Metrics, Logger],

@@ -6,6 +6,7 @@ import { createLogger } from '@nightshift/metrics';
 import { WindowReader } from '@nightshift/windows';
 import { providerKeys, settings } from './config';
 import { GatewayModule } from './gateway.module';
+import { quickCommits } from './ledger/call.store';
 import { ProviderCatalog } from './providers/catalog';
 import { vendors } from './vendors/rows';
 
@@ -36,6 +37,8 @@ export function serviceOptions(environment?: Environment, write?: (line: string)
     throw new NightshiftError('INVALID_ARGUMENT', `the gateway cannot start\n  ${faults.join('\n  ')}`, { faults });
   }
   const pool = createPool(config);
+  // One batch of claims is under way at a time.
+  const quickPool = createPool({ DATABASE_URL: quickCommits(config.DATABASE_URL), DATABASE_POOL_SIZE: 2 });
   const windows = new WindowReader();
   const logger = createLogger({
     service: 'provider-gateway',
@@ -46,7 +49,7 @@ export function serviceOptions(environment?: Environment, write?: (line: string)
   });
   return {
     service: 'provider-gateway',
-    module: GatewayModule.forRoot({ config, file, catalog, pool, windows }),
+    module: GatewayModule.forRoot({ config, file, catalog, pool, quickPool, windows }),
     config,
     settings,
     logger,

@@ -36,5 +36,6 @@ export class LeaseKeeper implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearInterval(timer);
     await this.desk.settled();
+    await this.store.close();
   }
 }

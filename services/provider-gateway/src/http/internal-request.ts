@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
-import { v7 } from 'uuid';
 import { parseCandidate } from '@nightshift/config';
 import { llm, NightshiftError } from '@nightshift/contracts';
 import { isObject, parseJson } from '../classify/json';
 import type { NativeRequest } from '../core/gateway-event';
+import { newId } from '../new-id';
 import { formatNames, type FormatName } from '../formats/format';
 
 /** One request of the internal route, checked. */
@@ -38,7 +38,7 @@ export function internalRequest(headers: IncomingHttpHeaders, body: Buffer, now:
     throw new NightshiftError('INVALID_ARGUMENT', 'the request is not valid', { faults });
   const common = { team, deadlineMs: deadline ? Number(deadline) : now + defaultDeadlineMs };
   if (isFormat(format)) {
-    const request = create(llm.CompleteRequestSchema, { taskId: v7(), purpose: 'front_door', chain });
+    const request = create(llm.CompleteRequestSchema, { taskId: newId(), purpose: 'front_door', chain });
     const stream = format === 'ollama-chat' ? parsed.stream !== false : parsed.stream === true;
     return { ...common, request, native: { format, body, fields: parsed }, stream };
   }
@@ -51,7 +51,7 @@ export function internalRequest(headers: IncomingHttpHeaders, body: Buffer, now:
       faults: [`body: ${cause instanceof Error ? cause.message : String(cause)}`],
     });
   }
-  request.taskId ||= v7();
+  request.taskId ||= newId();
   return { ...common, request, native: undefined, stream: text(headers['ns-unstreamed']) !== 'true' };
 }
 
@@ -63,13 +63,19 @@ function isFormat(name: string): name is FormatName {
   return (formatNames as readonly string[]).includes(name);
 }
 
+const chains = new Map<string, readonly llm.Candidate[]>();
+
+/** Chains are few and come with every request. */
 function chainOf(header: string, faults: string[]): llm.Candidate[] {
+  const known = chains.get(header);
+  if (known) return [...known];
+  const before = faults.length;
   const names = header
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
   if (names.length === 0) faults.push('ns-chain: expected "provider/model", several separated by commas');
-  return names.flatMap((name) => {
+  const chain = names.flatMap((name) => {
     try {
       return [create(llm.CandidateSchema, parseCandidate(name))];
     } catch (error) {
@@ -77,4 +83,8 @@ function chainOf(header: string, faults: string[]): llm.Candidate[] {
       return [];
     }
   });
+  if (faults.length > before) return [];
+  if (chains.size > 1_000) chains.clear();
+  chains.set(header, chain);
+  return [...chain];
 }
