@@ -103,7 +103,7 @@ export default tseslint.config(
   {
     files: ['libs/*/src/**/*.ts', 'services/*/src/**/*.ts'],
     ignores: ['**/*.spec.ts'],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: './tsconfig.check.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
