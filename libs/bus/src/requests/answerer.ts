@@ -94,9 +94,9 @@ export class Answerer {
     this.open.add(open);
     if (call !== undefined) {
       this.longCalls.set(call, open);
+      // The first sign of life comes with the next beat, well before a caller counts as silent: most calls are over by then,
+      // and a message of its own would cost each of them as much as its answer.
       this.beating.set(message, open);
-      // The first sign of life goes out at once, also for a call that waits for a slot.
-      this.respond(message, 'heartbeat', new Uint8Array());
     }
   }
 

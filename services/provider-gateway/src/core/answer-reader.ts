@@ -44,7 +44,7 @@ function bodyReader(format: Format): AnswerReader {
       return [];
     },
     end() {
-      const text = Buffer.concat(pieces).toString('utf8');
+      const text = (pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)).toString('utf8');
       const body = parseJson(text);
       if (body === undefined) return [{ kind: 'malformed', text }];
       const answer = format.readBody(body);

@@ -11,6 +11,10 @@ import { StopSource } from '../transport/stop-signal';
 import { internalRequest, type InternalRequest } from './internal-request';
 
 const largestBody = 32 * 1024 * 1024;
+const inOnePiece = 64 * 1024;
+
+/** Shows one event of a call to its caller. */
+type Pass = (event: GatewayEvent, asked: InternalRequest, response: http.ServerResponse) => void;
 
 export interface InternalServerHooks {
   attempt(key: CallKey, attempt: llm.Attempt): void;
@@ -98,7 +102,7 @@ export class InternalServer {
       unstreamed: !asked.stream,
       ...(asked.native ? { native: asked.native } : {}),
     };
-    const pass = asked.native ? passOn : tell;
+    const pass = !asked.native ? tell : asked.stream ? passOn : wholeAnswer();
     const terminal = await performCall(asked.request, call, deps, (event) => {
       if (gone.aborted) return;
       pass(event, asked, response);
@@ -119,22 +123,36 @@ function drained(response: http.ServerResponse): Promise<void> {
   });
 }
 
+/** An answer in one body leaves as one, head and all, once it is known to be good. */
+function wholeAnswer(): Pass {
+  const pieces: Buffer[] = [];
+  return (event, _asked, response) => {
+    switch (event.kind) {
+      case 'raw':
+        pieces.push(event.bytes);
+        return;
+      case 'finished': {
+        const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length });
+        // As a string, head and body are one write. Latin-1 keeps every byte as it is.
+        if (body.length < inOnePiece) response.end(body.toString('latin1'), 'latin1');
+        else response.end(body);
+        return;
+      }
+      case 'failed':
+        return refuse(response, event.error);
+      default:
+    }
+  };
+}
+
 /** The provider's bytes as they come; an error before the first of them still has a status. */
-function passOn(event: GatewayEvent, { native, stream }: InternalRequest, response: http.ServerResponse): void {
+function passOn(event: GatewayEvent, { native }: InternalRequest, response: http.ServerResponse): void {
   switch (event.kind) {
     case 'raw':
       if (!response.headersSent) {
-        const type = !stream
-          ? 'application/json'
-          : native?.format === 'ollama-chat'
-            ? 'application/x-ndjson'
-            : 'text/event-stream';
-        response.writeHead(
-          200,
-          stream
-            ? { 'content-type': type, 'cache-control': 'no-cache' }
-            : { 'content-type': type, 'content-length': event.bytes.length },
-        );
+        const type = native?.format === 'ollama-chat' ? 'application/x-ndjson' : 'text/event-stream';
+        response.writeHead(200, { 'content-type': type, 'cache-control': 'no-cache' });
       }
       response.write(event.bytes);
       return;

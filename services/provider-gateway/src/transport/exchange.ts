@@ -8,6 +8,9 @@ import { wireResponse } from './wire-response';
 /** An error body above this is cut: it is evidence, not an answer. */
 const maxErrorBytes = 256 * 1024;
 
+/** A body below this is sent together with its head; copying a larger one would cost more than a second write. */
+const inOnePiece = 64 * 1024;
+
 /** What a reader of a body says to each piece. */
 export type Taken = 'more' | 'enough';
 
@@ -21,6 +24,14 @@ function parsed(target: string): URL {
     urls.set(target, (url = new URL(target)));
   }
   return url;
+}
+
+/** Head lines as a list: node:http takes it as it is instead of storing and checking every name on its own. */
+function rawHeaders(url: URL, headers: Readonly<Record<string, string>>, length: number): string[] {
+  const raw = ['host', url.host];
+  for (const name in headers) raw.push(name, headers[name] as string);
+  if (length > 0) raw.push('content-length', String(length));
+  return raw;
 }
 
 /**
@@ -67,10 +78,8 @@ export class Exchange {
     const url = parsed(target);
     return new Promise((resolve, reject) => {
       if (this.fault) return reject(this.fault);
-      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-      this.requestBytes = bytes?.length ?? 0;
-      const sent = bytes === undefined ? headers : { ...headers, 'content-length': String(bytes.length) };
-      const request = this.client.request(url, { method, headers: sent });
+      this.requestBytes = body === undefined ? 0 : Buffer.byteLength(body);
+      const request = this.client.request(url, { method, headers: rawHeaders(url, headers, this.requestBytes) });
       this.request = request;
       request.on('socket', (socket) => {
         if (!socket.connecting) return this.clocks.enter('headers');
@@ -92,7 +101,9 @@ export class Exchange {
         this.readErrorBody(response).then(() => resolve(wireResponse(this.status, this.headers, target, this.errorText)), reject);
       });
       request.on('finish', () => (this.sent = true));
-      request.end(bytes);
+      // As a string, head and body leave in one piece. Latin-1 keeps every byte of a body as it is.
+      if (Buffer.isBuffer(body) && body.length < inOnePiece) request.end(body.toString('latin1'), 'latin1');
+      else request.end(body);
     });
   }
 

@@ -4,7 +4,7 @@ import https from 'node:https';
 /** The sockets of this process towards providers: kept alive, newest first so that idle ones can close. */
 export interface HttpClient {
   agentFor(url: URL): http.Agent;
-  request(url: URL, options: http.RequestOptions): http.ClientRequest;
+  request(url: URL, options: { method: string; headers: string[] }): http.ClientRequest;
   close(): void;
 }
 
