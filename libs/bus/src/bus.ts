@@ -20,6 +20,7 @@ import { Caller } from './requests/caller';
 import { defaultTimings, type BusTimings } from './requests/timings';
 import { openBucket } from './kv/bucket';
 import type { Kv, KvOptions } from './kv/kv';
+import { Drain } from './service/drain';
 import { consumerPlan } from './topology/plan';
 import { ensureConsumer, removeConsumer, type OnDrift } from './topology/provision';
 import { decodeBody, encodeBody } from './wire/bodies';
@@ -50,6 +51,8 @@ function subject(route: Route, key: string | undefined): string {
 @Injectable()
 export class Bus {
   readonly claims: ClaimCheck;
+  /** How far this process is with ending. */
+  readonly drain = new Drain();
   private readonly caller: Caller;
   private readonly buckets = new Map<string, Promise<Kv>>();
 

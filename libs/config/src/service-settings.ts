@@ -38,7 +38,10 @@ export const serviceSettings = {
     .string()
     .regex(/^[A-Za-z0-9_-]+$/, 'expected letters, digits, _ and - only')
     .default(instance),
+  /** From SIGTERM to the end of the process. */
   SHUTDOWN_GRACE_MS: integer({ max: 600_000 }).default(25_000),
+  /** Of it, how long HTTP is served on although the process is not ready any more: what a load balancer needs to notice. */
+  SHUTDOWN_DELAY_MS: integer({ max: 60_000 }).default(0),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
   /** How long a command may go without a sign of life before the server delivers it again. */
   ACK_WAIT_MS: integer({ min: 300, max: 600_000 }).default(30_000),

@@ -12,7 +12,7 @@ import { NestLogger } from './nest-logger';
 import { RethrowFilter } from './rethrow.filter';
 import type { RunningService, ServiceOptions } from './service-options';
 import { BusStrategy } from './strategy';
-import { within } from './within';
+import { pause, within } from './within';
 
 @Module({})
 class RootModule {}
@@ -86,15 +86,20 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let stopped: Promise<void> | undefined;
   async function shutDown(): Promise<void> {
     state = 'stopping';
-    const grace = config.SHUTDOWN_GRACE_MS;
+    const until = Date.now() + config.SHUTDOWN_GRACE_MS;
+    /** A part of the time that is left: all steps together end in time. */
+    const left = (part: number): number => Math.max(100, (until - Date.now()) * part);
+    bus?.drain.begin();
+    // A load balancer needs a moment to notice that this process is not ready any more, and until then sends it clients.
+    if (options.http !== undefined && app !== undefined) await pause(Math.min(config.SHUTDOWN_DELAY_MS, left(0.5)));
     // Work in flight may still need the HTTP side and the database, so both close after the last handler.
-    await strategy?.drain(grace);
+    await strategy?.drain(left(0.8));
     await options.onShutdown?.();
     // An open HTTP stream must not hold the process beyond its time; the bus closes last, since HTTP handlers use it.
-    if (app !== undefined && !(await within(app.close(), grace))) logger.warn('HTTP connections were still open');
-    if (bus !== undefined && !(await within(bus.close(), grace))) logger.warn('NATS could not be drained');
+    if (app !== undefined && !(await within(app.close(), left(0.6)))) logger.warn('HTTP connections were still open');
+    if (bus !== undefined && !(await within(bus.close(), left(0.6)))) logger.warn('NATS could not be drained');
     await operations.close();
-    await tracing.shutdown();
+    if (!(await within(tracing.shutdown(), left(0.8)))) logger.warn('spans could not be handed over');
   }
   const stop = (): Promise<void> => (stopped ??= shutDown());
 
@@ -139,8 +144,10 @@ async function boot(
   const { adapter, host, port, prepare } = options.http;
   const app = await NestFactory.create(root, adapter, nest);
   keep(app);
-  const messages = app.connectMicroservice({ strategy }, { inheritAppConfig: false });
+  // Deferred, or Nest would build the handlers before it knows the filter. The hooks of its modules are the application's to call.
+  const messages = app.connectMicroservice({ strategy }, { inheritAppConfig: false, deferInitialization: true });
   messages.useGlobalFilters(new RethrowFilter());
+  (messages as unknown as { setIsInitHookCalled(called: boolean): void }).setIsInitHookCalled(true);
   await prepare?.(app);
   await app.startAllMicroservices();
   try {

@@ -87,10 +87,11 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
       Promise.all([this.answerer.stopAccepting(), ...this.workers.map((worker) => worker.stopPulling())]),
       graceMs * 0.2,
     );
-    const idle = Promise.all([this.answerer.idle(), ...this.workers.map((worker) => worker.idle())]);
+    const idle = Promise.all([this.answerer.idle(), this.bus.drain.idle(), ...this.workers.map((worker) => worker.idle())]);
     // The last tenth of the time is for handlers that react to their signal.
     if (await within(idle, graceMs * 0.7)) return;
     const reason = new NightshiftError('UNAVAILABLE', 'this process shuts down', { retryAfterMs: 1_000 });
+    this.bus.drain.abort(reason);
     this.answerer.abort(reason);
     for (const worker of this.workers) worker.abort(reason);
     if (await within(idle, graceMs * 0.1)) return;

@@ -10,3 +10,7 @@ export async function within(work: Promise<unknown>, ms: number): Promise<boolea
     clearTimeout(timer);
   }
 }
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -45,6 +45,8 @@ export interface RunningStack {
   /** One JSON line per request that the simulator got. */
   simulatorLog(): unknown[];
   operationsUrl(service: ServiceName): string;
+  /** What a process of this service is started with, also of one that is not part of the stack: for further replicas. */
+  environment(service: ServiceName): Record<string, string>;
   /** `signal('SIGKILL')` is followed by a restart. */
   service(service: ServiceName): SupervisedService;
   log(service: ServiceName): string;
@@ -129,15 +131,18 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     const allowedRoots = [repositories, ...(options.allowedRoots ?? [])];
     const places = { natsUrl, databaseUrl, nightshiftFile, adminKey, folder, allowedRoots };
     const logFile = (service: ServiceName): string => path.join(folder, 'logs', `${service}.log`);
+    const environment = (service: ServiceName): Record<string, string> => ({
+      ...environmentOf(service, ports, places),
+      ...(options.nats ? { NATS_USER: service, NATS_PASSWORD: options.nats.password(service) } : {}),
+      ...options.env?.all,
+      ...options.env?.[service],
+    });
     for (const service of wanted) {
-      const natsUser: Record<string, string> = options.nats
-        ? { NATS_USER: service, NATS_PASSWORD: options.nats.password(service) }
-        : {};
       const supervised = await supervise({
         name: service,
         entry: path.join(root, 'services', service, 'dist/main.js'),
         nodeArgs: ['--enable-source-maps'],
-        env: { ...environmentOf(service, ports, places), ...natsUser, ...options.env?.all, ...options.env?.[service] },
+        env: environment(service),
         cwd: root,
         stopGraceMs: 10_000,
         onLine: (line) => appendFileSync(logFile(service), `${line}\n`),
@@ -166,6 +171,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
           .filter(Boolean)
           .map((line) => JSON.parse(line) as unknown),
       operationsUrl,
+      environment,
       service: of,
       log: (service) => readFileSync(logFile(service), 'utf8'),
       async api(method, route, body, key = adminKey) {

@@ -22,7 +22,8 @@ export class SseResponse {
       'cache-control': 'no-store',
       // Proxies that buffer would hold the events back.
       'x-accel-buffering': 'no',
-      connection: 'keep-alive',
+      // It ends with its stream: left open, it would hold up a process that ends.
+      connection: 'close',
     });
     raw.write('retry: 1000\n\n');
     raw.on('close', () => this.gone.abort());

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Bus } from '@nightshift/bus';
 import { NightshiftError } from '@nightshift/contracts';
 import { Metrics } from '@nightshift/metrics';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -16,7 +17,12 @@ class ApiAdapter extends FastifyAdapter {
 
 /** Fastify as this API needs it. */
 export function httpAdapter(config: ApiConfig): FastifyAdapter {
-  return new ApiAdapter({ bodyLimit: config.settings.API_MAX_BODY_BYTES, routerOptions: { maxParamLength: 300 } });
+  return new ApiAdapter({
+    bodyLimit: config.settings.API_MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: 300 },
+    // What comes over an open connection while this process ends is answered like any other request.
+    return503OnClosing: false,
+  });
 }
 
 /** Call between making the application and starting it: keys and figures of every request. */
@@ -25,6 +31,14 @@ export function prepareHttp(app: INestApplication): void {
   checkKeys(fastify, app.get(Authenticate), app.get(ApiConfig).settings.API_RATE_PER_MINUTE);
   count(fastify, app.get(Metrics));
   swallowLargeBodies(fastify, app.get(ApiConfig).settings.API_MAX_BODY_BYTES);
+  sendClientsElsewhere(fastify, app.get(Bus).drain.begun);
+}
+
+/** Each client gets its answer and opens its next connection to somebody else, instead of finding this one closed. */
+function sendClientsElsewhere(fastify: FastifyInstance, draining: AbortSignal): void {
+  fastify.addHook('onSend', async (_request, reply: FastifyReply) => {
+    if (draining.aborted) reply.header('connection', 'close');
+  });
 }
 
 /** A client that still writes does not read: closing at once would show it a broken connection instead of the 413. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Bus } from '@nightshift/bus';
 import { crashPoint } from '@nightshift/config';
 import { NightshiftError, task } from '@nightshift/contracts';
 import { confirmTokens, imageTokens } from '@nightshift/compaction';
@@ -33,14 +33,13 @@ const attemptLimit = 5;
 
 /** Decide, perform, record; again while the next thing to do is a step of this task. */
 @Injectable()
-export class StepRunner implements OnModuleDestroy {
+export class StepRunner {
   /** Steps this process works on: a redelivery to the same process must not work beside itself. */
   private readonly active = new Set<string>();
-  private readonly background = new Set<Promise<void>>();
-  private readonly stopping = new AbortController();
 
   constructor(
     @Inject(WORKER) private readonly worker: Worker,
+    private readonly bus: Bus,
     private readonly tasks: TaskStore,
     private readonly calls: CallStore,
     private readonly prepared: PreparedTasks,
@@ -75,7 +74,7 @@ export class StepRunner implements OnModuleDestroy {
 
   /** Whether this process may go on with a task right after a commit, instead of publishing a step for anybody. */
   get hasRoom(): boolean {
-    return this.active.size < this.worker.stepSlots && !this.stopping.signal.aborted;
+    return this.active.size < this.worker.stepSlots && !this.bus.drain.begun.aborted;
   }
 
   /**
@@ -85,21 +84,12 @@ export class StepRunner implements OnModuleDestroy {
   goOn(row: TaskRow): void {
     const key = `${row.teamId}/${row.id}/${row.epoch}`;
     this.active.add(key);
-    const work = this.loop(row, this.stopping.signal)
+    const work = this.loop(row, this.bus.drain.over)
       .catch((error: unknown) =>
         this.logger.warn({ error, task: row.id, team: row.teamId }, 'a step failed: the sweeper wakes the task'),
       )
-      .finally(() => {
-        this.active.delete(key);
-        this.background.delete(work);
-      });
-    this.background.add(work);
-  }
-
-  /** Work under way goes back at once: its lease is released, and another replica goes on. */
-  async onModuleDestroy(): Promise<void> {
-    this.stopping.abort(new NightshiftError('UNAVAILABLE', 'this process is shutting down'));
-    await Promise.all(this.background);
+      .finally(() => this.active.delete(key));
+    this.bus.drain.hold(work);
   }
 
   private async loop(first: TaskRow, signal: AbortSignal): Promise<void> {
@@ -209,9 +199,15 @@ export class StepRunner implements OnModuleDestroy {
     }
   }
 
+  /** A process that is asked to end keeps no task: the step under way is recorded, and the next one is published for another. */
   private async record(row: TaskRow, outcome: Outcome, signal: AbortSignal): Promise<TaskRow | undefined> {
     const base: Outcome = { ...nothing, row: { state: task.TaskState.RUNNING, reason: '', memory: row.memory } };
-    return this.committed.record(both(base, outcome), { row, leased: true, keep: !signal.aborted, now: Date.now() });
+    return this.committed.record(both(base, outcome), {
+      row,
+      leased: true,
+      keep: !signal.aborted && !this.bus.drain.begun.aborted,
+      now: Date.now(),
+    });
   }
 }
 
