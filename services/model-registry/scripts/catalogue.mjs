@@ -1,6 +1,7 @@
 // Makes src/catalogue/catalogue.json from the model table of the npm package @earendil-works/pi-ai (MIT).
 //   node services/model-registry/scripts/catalogue.mjs           writes it
-//   node services/model-registry/scripts/catalogue.mjs --check   exits 1 when the committed file differs
+//   node services/model-registry/scripts/catalogue.mjs --check   exits 1 when the committed file differs, 3 when the package
+//                                                                cannot be fetched (no network): then nothing was compared
 // The package is fetched through npm at the pinned version and integrity; it is not a dependency.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,13 +19,20 @@ const source = {
 };
 const target = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../src/catalogue/catalogue.json');
 
+function pack(folder) {
+  try {
+    return execFileSync('npm', ['pack', `${source.package}@${source.version}`, '--silent'], { cwd: folder, encoding: 'utf8' });
+  } catch (error) {
+    process.stderr.write(`${source.package}@${source.version} cannot be fetched: ${error.message}\n`);
+    rmSync(folder, { recursive: true, force: true });
+    process.exit(3);
+  }
+}
+
 async function fetchModels() {
   const folder = mkdtempSync(path.join(tmpdir(), 'nightshift-catalogue-'));
   try {
-    const packed = execFileSync('npm', ['pack', `${source.package}@${source.version}`, '--silent'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
+    const packed = pack(folder);
     const archive = path.join(folder, packed.trim().split('\n').at(-1));
     const integrity = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (integrity !== source.integrity) throw new Error(`${source.package}@${source.version}: integrity is ${integrity}`);

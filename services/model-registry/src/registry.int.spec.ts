@@ -235,8 +235,10 @@ describe('the model registry', () => {
     ]);
     expect(list.endpoints.map((each) => [each.provider, each.state]).sort()).toEqual([
       ['home', 'up'],
-      ['router', 'down'],
+      // Only the gateway can ask a vendor, and there is none here: that says nothing about the vendor.
+      ['router', 'unknown'],
     ]);
+    expect(list.endpoints.find((each) => each.provider === 'router')?.reason).toBe('not polled yet');
     const claude = await service.bus.request(routes.windowList, { provider: 'anthropic' }, team);
     expect(claude.windows.length).toBeGreaterThan(10);
   });

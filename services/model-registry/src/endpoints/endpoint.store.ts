@@ -5,8 +5,11 @@ import type { registry } from '@nightshift/contracts';
 import { Pool } from '@nightshift/db';
 import type { ConfiguredProvider } from './configured';
 
-/** `refused`: it answered, but not as such a server does (or it wants a key); nothing of the answer was used. */
-export type EndpointState = 'up' | 'down' | 'refused';
+/**
+ * `refused`: it answered, but not as such a server does (or it wants a key); nothing of the answer was used.
+ * `unknown`: nobody could ask it; what is stored stays as it is.
+ */
+export type EndpointState = 'up' | 'down' | 'refused' | 'unknown';
 
 export interface EndpointReport {
   state: EndpointState;
@@ -52,7 +55,7 @@ export class EndpointStore {
         provider,
         endpoint,
         state: row?.state ?? 'unknown',
-        reason: row?.reason ?? '',
+        reason: row?.reason ?? 'not polled yet',
         serverVersion: row?.serverVersion ?? '',
         lastOkMs: fromMs(row?.lastOkAt?.getTime() ?? 0),
         lastTryMs: fromMs(row?.lastTryAt.getTime() ?? 0),

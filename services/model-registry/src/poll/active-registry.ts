@@ -11,7 +11,8 @@ import { EndpointPoller } from './endpoint-poller';
 import { POLL_SETTINGS } from './poll-settings';
 import type { PollSettings } from './poll-settings';
 
-const retryPublishMs = 1_000;
+/** After what failed for reasons of our own (Postgres or the gateway away). */
+const retryMs = 1_000;
 
 /** What the one active replica does: publishes everything at once and every minute, and looks at each endpoint in its interval. */
 @Injectable()
@@ -65,7 +66,8 @@ export class ActiveRegistry implements OnApplicationBootstrap, OnApplicationShut
   }
 
   private async look(provider: ConfiguredProvider): Promise<number> {
-    await this.poller.poll(provider);
+    const state = await this.poller.poll(provider);
+    if (state === 'unknown') return retryMs;
     return this.poller.server(provider) ? this.settings.everyMs : this.settings.listEveryMs;
   }
 
@@ -75,7 +77,7 @@ export class ActiveRegistry implements OnApplicationBootstrap, OnApplicationShut
       return this.settings.republishEveryMs;
     } catch (error) {
       this.logger.warn({ error }, 'windows could not be published; readers keep what they have');
-      return retryPublishMs;
+      return retryMs;
     }
   }
 

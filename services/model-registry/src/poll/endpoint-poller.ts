@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Bus, systemTeam } from '@nightshift/bus';
 import { NightshiftError, routes } from '@nightshift/contracts';
+import type { provider as gateway } from '@nightshift/contracts';
 import { Logger, Metrics } from '@nightshift/metrics';
 import type { ConfiguredProvider } from '../endpoints/configured';
 import { EndpointStore } from '../endpoints/endpoint.store';
-import type { EndpointReport } from '../endpoints/endpoint.store';
+import type { EndpointReport, EndpointState } from '../endpoints/endpoint.store';
 import type { ServerReader } from '../servers/server-reader';
 import { serverReaderFor } from '../servers/server-readers';
 import { Publisher } from '../windows/publisher';
@@ -16,6 +17,9 @@ import type { JsonClient } from './json-client';
 import { POLL_SETTINGS } from './poll-settings';
 import type { PollSettings } from './poll-settings';
 
+/** Codes of the bus itself; a vendor that does not answer has codes of its own. */
+const gatewayAway: readonly string[] = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'BUSY'];
+
 export interface DirectServer {
   reader: ServerReader;
   client: JsonClient;
@@ -25,7 +29,7 @@ export interface DirectServer {
 @Injectable()
 export class EndpointPoller {
   private readonly servers = new Map<string, DirectServer | undefined>();
-  private readonly running = new Map<string, Promise<void>>();
+  private readonly running = new Map<string, Promise<EndpointState>>();
   private readonly states = new Map<string, string>();
   private readonly lookedAt = new Map<string, number>();
 
@@ -49,12 +53,15 @@ export class EndpointPoller {
     return this.servers.get(provider.provider);
   }
 
-  /** Never rejects; a look that is under way is joined. */
-  poll(provider: ConfiguredProvider): Promise<void> {
+  /** Never rejects; a look that is under way is joined. `unknown`: it came to nothing for reasons of our own. */
+  poll(provider: ConfiguredProvider): Promise<EndpointState> {
     const known = this.running.get(provider.provider);
     if (known) return known;
     const started = this.look(provider)
-      .catch((error: unknown) => this.logger.warn({ error, provider: provider.provider }, 'a poll could not be stored'))
+      .catch((error: unknown): EndpointState => {
+        this.logger.warn({ error, provider: provider.provider }, 'a poll could not be stored');
+        return 'unknown';
+      })
       .finally(() => this.running.delete(provider.provider));
     this.running.set(provider.provider, started);
     return started;
@@ -65,10 +72,10 @@ export class EndpointPoller {
     return performance.now() - (this.lookedAt.get(provider.provider) ?? -Infinity);
   }
 
-  private async look(provider: ConfiguredProvider): Promise<void> {
+  private async look(provider: ConfiguredProvider): Promise<EndpointState> {
     this.lookedAt.set(provider.provider, performance.now());
     const report = await this.read(provider);
-    const outcome = report.state === 'up' ? 'ok' : report.state === 'down' ? 'unreachable' : 'error';
+    const outcome = report.state === 'up' ? 'ok' : report.state === 'refused' ? 'error' : 'unreachable';
     this.metrics.counter('window_polls').inc({ outcome });
     if (this.states.get(provider.provider) !== report.state) {
       const { state, reason } = report;
@@ -78,12 +85,14 @@ export class EndpointPoller {
       );
       this.states.set(provider.provider, report.state);
     }
+    if (report.state === 'unknown') return report.state;
     await this.endpoints.save(provider.provider, provider.endpoint, report);
-    if (report.state !== 'up') return;
+    if (report.state !== 'up') return report.state;
     for (const each of await this.service.describeAll('none')) {
       if (each.name.provider === provider.provider && each.name.endpoint === provider.endpoint)
         await this.publisher.publish(each);
     }
+    return report.state;
   }
 
   private async read(provider: ConfiguredProvider): Promise<EndpointReport> {
@@ -113,7 +122,14 @@ export class EndpointPoller {
 
   private async list(provider: ConfiguredProvider): Promise<EndpointReport> {
     const asked = { provider: provider.provider, endpoint: provider.endpoint };
-    const reply = await this.bus.request(routes.providerListModels, asked, { team: systemTeam });
+    let reply: gateway.ListModelsReply;
+    try {
+      reply = await this.bus.request(routes.providerListModels, asked, { team: systemTeam });
+    } catch (thrown) {
+      // A gateway that is not there (at start it comes later) says nothing about the vendor.
+      if (!gatewayAway.includes(NightshiftError.from(thrown).code)) throw thrown;
+      return { state: 'unknown', reason: 'the gateway, which holds the keys, does not answer', version: '' };
+    }
     if (!reply.supported) return { state: 'up', reason: 'this vendor has no list of its models', version: '' };
     const models = reply.models
       .filter((each) => each.id && each.id.length <= 300)
