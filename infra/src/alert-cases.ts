@@ -207,6 +207,43 @@ export const alertCases: readonly AlertCase[] = [
     firing: [],
   },
   {
+    alert: 'DeliveriesExhausted',
+    what: 'the server gives a message up',
+    series: one('nightshift_bus_advisories_total{route="toolRun",kind="max_deliveries"}', '0x5 1x60'),
+    at: 10,
+    firing: ['DeliveriesExhausted'],
+  },
+  {
+    alert: 'DeliveriesExhausted',
+    what: 'messages are ended as dead letters in the usual way',
+    series: [
+      ...one('nightshift_bus_advisories_total{route="toolRun",kind="terminated"}', '0x5 1x60'),
+      ...one('nightshift_bus_dead_letters_total{route="toolRun"}', '0x5 1x60'),
+    ],
+    at: 10,
+    firing: [],
+  },
+  {
+    alert: 'MessageEndedUnstored',
+    what: 'two messages are ended and one is put away',
+    series: [
+      ...one('nightshift_bus_advisories_total{route="toolRun",kind="terminated"}', '0x5 2x60'),
+      ...one('nightshift_bus_dead_letters_total{route="toolRun"}', '0x5 1x60'),
+    ],
+    at: 10,
+    firing: ['MessageEndedUnstored'],
+  },
+  {
+    alert: 'MessageEndedUnstored',
+    what: 'every ended message is put away',
+    series: [
+      ...one('nightshift_bus_advisories_total{route="toolRun",kind="terminated"}', '0x5 2x60'),
+      ...one('nightshift_bus_dead_letters_total{route="toolRun"}', '0x5 2x60'),
+    ],
+    at: 10,
+    firing: [],
+  },
+  {
     alert: 'TaskStalled',
     what: 'a task stands still',
     series: one('nightshift_tasks_stalled', '1x20'),

@@ -72,7 +72,9 @@ function subscribeOf(route: Route, service: ServiceName): string[] {
   if (route.delivery === 'live' && has(route.senders, service)) return [withKey(route)];
   const durable =
     (route.delivery === 'command' && route.owner === service) || (route.delivery === 'event' && has(route.senders, service));
-  return durable ? [`$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${streamName(route)}.*`] : [];
+  return durable
+    ? ['MAX_DELIVERIES', 'MSG_TERMINATED'].map((event) => `$JS.EVENT.ADVISORY.CONSUMER.${event}.${streamName(route)}.*`)
+    : [];
 }
 
 function bucketApi(stream: string, subjects: string): { read: string[]; write: string[] } {

@@ -178,6 +178,10 @@ export const metricTable = {
   }),
   bus_redeliveries: counter('Deliveries that were not the first of their message.', { route: open }),
   bus_dead_letters: counter('Messages put away as dead letters.', { route: open }),
+  bus_advisories: counter('What the NATS server itself said about messages: past their last delivery, or ended by us.', {
+    route: open,
+    kind: ['max_deliveries', 'terminated'],
+  }),
   bus_handler_duration_seconds: histogram('Time in the handler of a command or event.', slow, { route: open }),
   bus_consume_loops_rebuilt: counter('Consume loops that ended and were built again.', { route: open }),
   bus_handlers_running: gauge('Handlers running in this process.', { route: open }),

@@ -49,6 +49,7 @@ describe('a message past max_deliver', () => {
     expect(letters).toMatchObject([{ stream: 'TASK_STEP', route: 'taskStep', deliveries: maxDeliver }]);
     expect(letters[0]!.reason).toContain('the server has given up');
     expect(unparked).toEqual(['advised']);
+    expect(await service.metrics.text()).toContain('nightshift_bus_advisories_total{route="taskStep",kind="max_deliveries"} 1');
     await service.stop();
   });
 

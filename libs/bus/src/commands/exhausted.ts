@@ -5,6 +5,7 @@ import type { PullSource } from './pull-loop';
 
 export interface ExhaustedOptions {
   source: PullSource;
+  route: string;
   /** Instances of this service share the advisories. */
   service: string;
   /** False for a durable that shares its stream with others (runners): its stream says nothing about this queue alone. */
@@ -22,7 +23,7 @@ const settleMs = 500;
  * queue. It says so once, in an advisory that is lost when nobody listens; so an idle queue that is not empty is looked into too.
  */
 export class ExhaustedWatch {
-  private readonly advisories: Subscription;
+  private readonly advisories: Subscription[];
   private readonly timer: NodeJS.Timeout | undefined;
   /** First message of the queue when it was last found idle and not empty. */
   private suspect = 0;
@@ -32,12 +33,22 @@ export class ExhaustedWatch {
     private readonly options: ExhaustedOptions,
   ) {
     const { stream, consumer } = options.source;
-    this.advisories = bus.connection.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.${stream}.${consumer}`, {
-      queue: options.service,
-      callback: (error, message) => {
-        if (!error) this.attempt(() => this.take((message.json() as { stream_seq: number }).stream_seq));
-      },
-    });
+    const counter = bus.metrics.counter('bus_advisories');
+    const hear = (event: string, kind: 'max_deliveries' | 'terminated', then: (seq: number) => void): Subscription => {
+      counter.inc({ route: options.route, kind }, 0);
+      return bus.connection.subscribe(`$JS.EVENT.ADVISORY.CONSUMER.${event}.${stream}.${consumer}`, {
+        queue: options.service,
+        callback: (error, message) => {
+          if (error) return;
+          counter.inc({ route: options.route, kind });
+          then((message.json() as { stream_seq: number }).stream_seq);
+        },
+      });
+    };
+    this.advisories = [
+      hear('MAX_DELIVERIES', 'max_deliveries', (seq) => this.attempt(() => this.take(seq))),
+      hear('MSG_TERMINATED', 'terminated', () => undefined),
+    ];
     if (options.ownStream) {
       this.timer = setInterval(() => this.attempt(() => this.scan()), options.scanMs);
       this.timer.unref();
@@ -46,7 +57,7 @@ export class ExhaustedWatch {
 
   stop(): void {
     clearInterval(this.timer);
-    if (!this.bus.connection.isClosed()) this.advisories.unsubscribe();
+    if (!this.bus.connection.isClosed()) for (const each of this.advisories) each.unsubscribe();
   }
 
   /** What fails here is tried again by the next scan. */

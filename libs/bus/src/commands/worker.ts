@@ -54,9 +54,13 @@ export class Worker {
     this.slots = new Slots(options.concurrency, 0, () => this.loop.pull());
     this.uncounted = new Uncounted(bus);
     const { route } = options;
+    // From zero, or the first one would be no increase.
+    this.metrics.counter('bus_dead_letters').inc({ route: route.name }, 0);
+    this.metrics.counter('bus_redeliveries').inc({ route: route.name }, 0);
     // Before the first pull: that is when the server speaks.
     this.exhausted = new ExhaustedWatch(bus, {
       source: options.source,
+      route: route.name,
       service: bus.settings.service,
       ownStream: route.delivery === 'command' && route.key === 'none',
       scanMs: bus.timings.scanMs ?? defaultScanMs,

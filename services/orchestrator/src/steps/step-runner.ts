@@ -14,7 +14,7 @@ import { paused } from '../outcomes/answer';
 import { startPass } from '../outcomes/start-pass';
 import { OpenWorkspace } from '../runners/open-workspace';
 import { Committed } from '../tasks/committed';
-import { both, nothing } from '../tasks/outcome';
+import { both, count, nothing } from '../tasks/outcome';
 import type { Outcome } from '../tasks/outcome';
 import type { TaskRow } from '../tasks/task-row';
 import { TaskStore } from '../tasks/task.store';
@@ -184,7 +184,12 @@ export class StepRunner {
       case 'pause':
         return { ...nothing, row: { ...paused(plan.reason), pauseRequested: false } };
       case 'fail':
-        return { ...nothing, row: { state: task.TaskState.FAILED, pending: task.Pending.NONE, reason: plan.reason } };
+        // There is one reason to fail a task outright: nothing that could be dropped would make it fit.
+        return {
+          ...nothing,
+          row: { state: task.TaskState.FAILED, pending: task.Pending.NONE, reason: plan.reason },
+          counted: [count('compaction_irreducible', {})],
+        };
       case 'open_workspace':
         return this.workspaces.perform(row, prepared.details, signal);
       case 'compact':

@@ -33,6 +33,19 @@ export class Gauges implements OnApplicationBootstrap {
       {},
       rows.reduce((sum, row) => sum + row.open, 0),
     );
+    this.metrics.gauge('tasks_stalled').set({}, await this.stalled());
     this.metrics.gauge('dead_letters_waiting').set({}, await this.letters.waiting());
+  }
+
+  /** Tasks that wait for the platform alone and have recorded nothing for 15 minutes. A command may take an hour, and is left out. */
+  private async stalled(): Promise<number> {
+    const { rows } = await this.pool.query<{ tasks: number }>(
+      `SELECT count(*)::int AS tasks FROM tasks AS t
+       WHERE due_at IS NOT NULL AND pending IN ($1, $2, $3) AND updated_at < now() - interval '15 minutes'
+         AND NOT EXISTS (SELECT FROM tool_calls AS c WHERE c.team_id = t.team_id AND c.task_id = t.id
+           AND c.state = 'started' AND c.started_at > now() - interval '61 minutes')`,
+      [task.Pending.STEP, task.Pending.TOOLS, task.Pending.COMPACTION],
+    );
+    return rows[0]?.tasks ?? 0;
   }
 }
