@@ -1,9 +1,23 @@
 import OpenAI from 'openai';
 import { exchangeFetch } from '../transport/fetch';
 import type { Target } from './format';
+import { PreparedRequests } from './prepared-requests';
 import { withoutEndingSlash } from './sdk-request';
 
 const clients = new WeakMap<Target, OpenAI>();
+
+/** The SDK on our transport: clocks and abort are the exchange's, so its own timer and controller are left out. */
+class OpenAiOnExchange extends OpenAI {
+  private readonly prepared = new PreparedRequests();
+
+  override buildRequest(...[options, extra]: Parameters<OpenAI['buildRequest']>): ReturnType<OpenAI['buildRequest']> {
+    return this.prepared.of(options, () => super.buildRequest(options, extra));
+  }
+
+  override fetchWithTimeout(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    return exchangeFetch(url, init);
+  }
+}
 
 /**
  * One SDK client per target. Every credential is given explicitly, so nothing is read from the environment; `null`
@@ -13,7 +27,7 @@ export function openAiClient(target: Target): OpenAI {
   const known = clients.get(target);
   if (known) return known;
   const auth = target.quirks.auth ?? 'bearer';
-  const client = new OpenAI({
+  const client = new OpenAiOnExchange({
     apiKey: target.apiKey || 'none',
     adminAPIKey: null,
     organization: null,
