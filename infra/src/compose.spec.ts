@@ -32,6 +32,14 @@ describe('docker-compose.yml', () => {
     expect(validate.errors).toBeNull();
   });
 
+  it('gives NATS and every service what TLS needs, in a file of its own', () => {
+    const { services } = parse(readFileSync(join(root, 'infra/compose.tls.yml'), 'utf8'), { merge: true }) as typeof compose;
+    expect(Object.keys(services).sort()).toEqual(['nats', ...serviceNames].sort());
+    for (const service of serviceNames)
+      expect(services[service]?.environment).toEqual({ NATS_URL: 'tls://nats:4222', NATS_CA_FILE: '/etc/nats-tls/ca.crt' });
+    expect(services.nats?.command).toEqual(['-c', '/etc/nats/nats-tls.conf']);
+  });
+
   it('runs every service from the one image recipe', () => {
     for (const service of serviceNames) expect(compose.services[service]?.build?.args.SERVICE).toBe(service);
   });

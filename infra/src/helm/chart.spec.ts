@@ -56,6 +56,14 @@ describe('the Helm chart', () => {
     expect(() => new Deployment(broken as never).validate()).toThrow();
   });
 
+  it('gives every service the authority of NATS where it is named', () => {
+    const { nats, ...rest } = values;
+    const secured = renderChart({ ...rest, nats: { ...nats, caSecret: 'nats-ca' } } as typeof values);
+    for (const manifest of secured.filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind)))
+      expect(JSON.stringify(pod(manifest))).toContain('"secretName":"nats-ca"');
+    expect(JSON.stringify(manifests)).not.toContain('NATS_CA_FILE');
+  });
+
   it('runs every service of the routes table once', () => {
     expect([...of('Deployment'), ...of('StatefulSet')].map(component).sort()).toEqual([...serviceNames].sort());
   });

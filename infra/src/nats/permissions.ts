@@ -1,5 +1,6 @@
 import { claimBuckets, consumerName, inboxPrefix, keepAliveSubject, streamName, uncountedBucket } from '@nightshift/bus';
 import { routes, serviceNames, type Route, type ServiceName } from '@nightshift/contracts';
+import { tlsBlock, type ServerTls } from './tls';
 
 export interface Permissions {
   readonly publish: readonly string[];
@@ -134,10 +135,19 @@ export interface ServerOptions {
   readonly port?: number;
   readonly monitorPort?: number;
   readonly host?: string;
+  /** Plain TCP when absent. */
+  readonly tls?: ServerTls;
 }
 
 /** `nats.conf`: one account, one user per service and one for the doctor, JetStream with our limits. */
-export function natsConfig({ storeDir, password, port = 4222, monitorPort = 8222, host = '0.0.0.0' }: ServerOptions): string {
+export function natsConfig({
+  storeDir,
+  password,
+  port = 4222,
+  monitorPort = 8222,
+  host = '0.0.0.0',
+  tls,
+}: ServerOptions): string {
   const list = (subjects: readonly string[]) => subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n');
   const names: readonly NatsUser[] = [...serviceNames, doctor];
   const users = names.map((service) => {
@@ -163,7 +173,7 @@ port: ${port}
 http: "${host}:${monitorPort}"
 server_name: nightshift
 max_payload: 8388608
-jetstream: {
+${tls ? tlsBlock(tls) : ''}jetstream: {
   store_dir: ${JSON.stringify(storeDir)}
   max_memory_store: 64M
   max_file_store: 8G

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { connect, Events, type ConnectionOptions, type NatsConnection } from 'nats';
+import { connect, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats';
+import { NightshiftError } from '@nightshift/contracts';
 import type { Logger, Metrics } from '@nightshift/metrics';
 import { fromNats } from './wire/nats-errors';
 
@@ -13,6 +14,9 @@ export interface ConnectionSettings {
   password?: string;
   /** PEM file of the authority; switches TLS on. */
   caFile?: string;
+  /** PEM files of this client, where the server asks for them. */
+  certFile?: string;
+  keyFile?: string;
   /** For tools that report: no waiting for a server that is not there. */
   failFast?: boolean;
 }
@@ -42,13 +46,32 @@ export async function connectNats(settings: ConnectionSettings, metrics: Metrics
   };
   if (settings.user !== undefined) options.user = settings.user;
   if (settings.password !== undefined) options.pass = settings.password;
-  if (settings.caFile !== undefined) options.tls = { ca: readFileSync(settings.caFile, 'utf8') };
+  if (settings.caFile !== undefined || settings.certFile !== undefined) options.tls = tlsOf(settings);
   const connection = await connect(options).catch((error: unknown) => {
-    throw fromNats(error, `NATS at ${settings.url.replace(/\/\/[^@/]*@/, '//')}`);
+    const where = `NATS at ${settings.url.replace(/\/\/[^@/]*@/, '//')}`;
+    // What TLS refuses comes as an error of node, not of the client.
+    if (!(error instanceof NatsError))
+      throw new NightshiftError('UNAVAILABLE', `${where}: ${(error as Error).message}`, { cause: error });
+    throw fromNats(error, where);
   });
   metrics.gauge('bus_connected').set({}, 1);
   void watch(connection, metrics, logger);
   return connection;
+}
+
+function tlsOf({ caFile, certFile, keyFile }: ConnectionSettings): NonNullable<ConnectionOptions['tls']> {
+  const read = (file: string): string => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch (cause) {
+      throw new NightshiftError('INVALID_ARGUMENT', `cannot read ${file} for TLS with NATS`, { cause });
+    }
+  };
+  return {
+    ...(caFile === undefined ? {} : { ca: read(caFile) }),
+    ...(certFile === undefined ? {} : { cert: read(certFile) }),
+    ...(keyFile === undefined ? {} : { key: read(keyFile) }),
+  };
 }
 
 async function watch(connection: NatsConnection, metrics: Metrics, logger: Logger): Promise<void> {

@@ -28,6 +28,9 @@ export const serviceSettings = {
   NATS_PASSWORD: secret(z.string().min(1)).optional(),
   /** PEM file of the authority that signed the server's certificate; switches TLS on. */
   NATS_CA_FILE: z.string().optional(),
+  /** PEM files of this client, for a server that asks for a certificate. */
+  NATS_CERT_FILE: z.string().optional(),
+  NATS_KEY_FILE: z.string().optional(),
   /** `fail`: refuse to start when a stream or consumer differs from the table. `apply`: change it. */
   NATS_DRIFT: z.enum(['fail', 'apply']).default('fail'),
   /** 0 = any free port. */

@@ -41,6 +41,8 @@ function busSettings(options: ServiceOptions): BusSettings {
   if (config.NATS_USER !== undefined) settings.user = config.NATS_USER;
   if (config.NATS_PASSWORD !== undefined) settings.password = config.NATS_PASSWORD;
   if (config.NATS_CA_FILE !== undefined) settings.caFile = config.NATS_CA_FILE;
+  if (config.NATS_CERT_FILE !== undefined) settings.certFile = config.NATS_CERT_FILE;
+  if (config.NATS_KEY_FILE !== undefined) settings.keyFile = config.NATS_KEY_FILE;
   if (options.timings !== undefined) settings.timings = options.timings;
   return settings;
 }
