@@ -215,6 +215,8 @@ export const rules: readonly Rule[] = [
     'overload',
     text(/^overloaded$|model is overloaded|server (is )?busy|currently overloaded|experiencing high demand/i),
   ),
+  // "Not implemented" will not be implemented at the next try either.
+  rule('not-supported', 'invalid_request', (e) => e.effectiveStatus === 501 || label('not_supported_error')(e)),
   rule(
     'server-code',
     'server',
