@@ -54,6 +54,7 @@ export function gatewayDeps({ bus, metrics, logger, windows, catalog, file, inst
     slots,
     policy: policyOf(file),
     windowOf: (candidate, team) => windows.get(candidate.provider, candidate.endpoint, candidate.model, team),
+    modelsOf: (provider) => knownModels(catalog, windows, provider),
     attemptEnded: () => Promise.resolve(),
     observe: (observation) => tell(bus, observation, logger),
     counters: gatewayCounters(metrics),
@@ -62,6 +63,14 @@ export function gatewayDeps({ bus, metrics, logger, windows, catalog, file, inst
     random: Math.random,
     sleep,
   };
+}
+
+const shownAtMost = 100;
+
+/** Those of the configuration first, then what the registry has seen at the provider. */
+function knownModels(catalog: ProviderCatalog, windows: WindowReader, provider: string): string[] {
+  const seen = windows.all().filter((one) => one.provider === provider && one.endpoint === '' && !one.unknown);
+  return [...new Set([...catalog.modelsOf(provider), ...seen.map((one) => one.model).sort()])].slice(0, shownAtMost);
 }
 
 function policyOf(file: NightshiftFile): CompactionPolicy | undefined {

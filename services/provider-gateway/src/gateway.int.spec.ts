@@ -144,6 +144,15 @@ it('closes the upstream at once when the task is stopped, and reports what it co
   expect(Number(stop?.tokensBilled)).toBeGreaterThanOrEqual(53);
   expect(await answer).toBe('CANCELLED');
   await eventually(() => fallback.requests.at(-1)?.closedEarly);
+  // What was read and written up to there is billed, and is in the ledger.
+  const attempts = await eventually(async () => {
+    const reply = await gateway.bus.request(routes.llmAttempts, { taskId: 'task-to-stop', limit: 10 }, { team: 'acme' });
+    return reply.attempts.length > 0 ? reply.attempts : undefined;
+  });
+  expect(attempts).toMatchObject([{ outcome: 'aborted', why: 'start', provider: 'gpt', number: 1, httpStatus: 200 }]);
+  expect(attempts[0]?.usage).toMatchObject({ inputTotal: 50, source: transcript.UsageSource.ESTIMATED });
+  expect(attempts[0]?.usage?.outputTotal).toBeGreaterThanOrEqual(3);
+  expect(attempts[0]?.endedAtMs).toBeGreaterThan(Number(attempts[0]?.startedAtMs));
   await expect(ask({ ...stuck, epoch: stuck.epoch + 1000 })).rejects.toMatchObject({ code: 'CANCELLED' });
   expect(fallback.requests.length - before).toBe(1);
 });

@@ -82,6 +82,7 @@ function caseDeps(given: ConformanceCase, upstreams: ScriptedUpstream[], client:
     breakers: new BreakerBoard('case', { onTrip: quiet, onChange: quiet, onStoreFault: quiet }, now),
     slots: new ProviderSlots(),
     policy: undefined,
+    modelsOf: () => [],
     windowOf: (candidate) => {
       const one = given.upstreams[Number(candidate.provider.slice(1))];
       const known = one !== undefined && one.window > 0;

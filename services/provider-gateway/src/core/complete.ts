@@ -63,7 +63,7 @@ export async function performCall(
       if (end.end === 'failed') return failed(end.error, progress, deps);
     }
     deps.counters.exhausted();
-    return failed(failedCall(progress.failures, false), progress, deps);
+    return failed(withKnownModels(failedCall(progress.failures, false), request, deps), progress, deps);
   } catch (error) {
     return failed(NightshiftError.from(error), progress, deps);
   }
@@ -100,6 +100,14 @@ function recordFallback(
     }),
   );
   deps.counters.fallback(reason);
+}
+
+/** A model that its provider does not have: the error says which it has. */
+function withKnownModels(error: NightshiftError, request: llm.CompleteRequest, deps: GatewayDeps): NightshiftError {
+  if (error.code !== 'PROVIDER_NOT_FOUND') return error;
+  const known = request.chain.flatMap(({ provider }) => deps.modelsOf(provider).map((model) => `${provider}/${model}`));
+  const text = known.length > 0 ? `${error.text}; known models: ${known.join(', ')}` : error.text;
+  return new NightshiftError(error.code, text, { details: { ...error.details, known } });
 }
 
 /** Provider texts may quote the key they refused. */

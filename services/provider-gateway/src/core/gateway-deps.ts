@@ -34,6 +34,8 @@ export interface GatewayDeps {
   slots: ProviderSlots;
   policy: CompactionPolicy | undefined;
   windowOf(candidate: llm.Candidate, team: string): compaction.ModelWindow;
+  /** Models that are known of a provider, for who asked for another one. */
+  modelsOf(provider: string): string[];
   /** Called at the end of every attempt, before its consequences. */
   attemptEnded(attempt: llm.Attempt): Promise<void>;
   observe(observation: Observation, team: string): void;

@@ -41,6 +41,7 @@ async function start(...answers: ScriptedAnswer[][]): Promise<void> {
       slots: new ProviderSlots(),
       policy: undefined,
       windowOf: () => create(compaction.ModelWindowSchema, { window: 32_000, unknown: true }),
+      modelsOf: () => ['model-a', 'model-b'],
       attemptEnded: () => Promise.resolve(),
       observe: quiet,
       counters: { attempt: quiet, fallback: quiet, exhausted: quiet, silentTruncation: quiet },
@@ -122,6 +123,19 @@ it('answers an error before any content with its status, numbers and hint', asyn
   const got = await post(streamed, chat);
   expect(got).toMatchObject({ status: 429, headers: { 'retry-after': '30' } });
   expect(JSON.parse(got.body)).toMatchObject({ error: { code: 'PROVIDER_RATE_LIMITED', details: { class: 'rate_limit' } } });
+});
+
+it('answers 404 with the known models where the provider does not have the one that was asked for', async () => {
+  await start([errorAnswer(404, { error: { message: 'The model `x` does not exist', code: 'model_not_found' } })]);
+  const got = await post(streamed, { ...chat, 'ns-chain': 'p0/x' });
+  expect(got.status).toBe(404);
+  expect(JSON.parse(got.body)).toMatchObject({
+    error: {
+      code: 'PROVIDER_NOT_FOUND',
+      message: expect.stringContaining('known models: p0/model-a, p0/model-b'),
+      details: { known: ['p0/model-a', 'p0/model-b'] },
+    },
+  });
 });
 
 it('closes the provider when the caller goes away', async () => {

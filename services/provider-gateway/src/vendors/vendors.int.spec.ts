@@ -89,6 +89,7 @@ function depsFor(vendor: VendorName, baseUrl: string, key: string): GatewayDeps 
     slots: new ProviderSlots(),
     policy: undefined,
     windowOf: () => create(compaction.ModelWindowSchema, { window: 20_000, source: 'served' }),
+    modelsOf: () => [],
     attemptEnded: () => Promise.resolve(),
     observe: quiet,
     counters: { attempt: quiet, fallback: quiet, exhausted: quiet, silentTruncation: quiet },
