@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,6 +89,15 @@ describe('alerts on the running services', () => {
         everyMs: 500,
       });
     await eventually(() => about('resolved'), { timeoutMs: 120_000 });
+  });
+
+  it.each(serviceNames)('gets metrics from %s that promtool accepts, with all the labels of its work', async (service) => {
+    const response = await fetch(`${stack.operationsUrl(service)}/metrics`);
+    const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
+      input: await response.text(),
+      encoding: 'utf8',
+    });
+    expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
   });
 
   it('has series of the real services behind every panel', async () => {

@@ -116,23 +116,34 @@ describe('NATS with one user per service', () => {
     }
   });
 
-  it('lets the doctor see every queue, and finds nothing that does not work', () => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [path.resolve(__dirname, '../libs/cli/bin/nightshift.cjs'), 'doctor', '--json'],
-      {
-        encoding: 'utf8',
-        env: {
-          NATS_URL: stack.natsUrl,
-          NATS_USER: doctor,
-          NATS_PASSWORD: password(doctor),
-          DATABASE_URL: stack.databaseUrl,
-          NIGHTSHIFT_URL: stack.apiUrl,
-          NIGHTSHIFT_API_KEY: stack.adminKey,
-          ACK_WAIT_MS: '5000',
-        },
+  const runDoctor = (env: Record<string, string> = {}) =>
+    spawnSync(process.execPath, [path.resolve(__dirname, '../libs/cli/bin/nightshift.cjs'), 'doctor', '--json'], {
+      encoding: 'utf8',
+      env: {
+        NATS_URL: stack.natsUrl,
+        NATS_USER: doctor,
+        NATS_PASSWORD: password(doctor),
+        DATABASE_URL: stack.databaseUrl,
+        NIGHTSHIFT_URL: stack.apiUrl,
+        NIGHTSHIFT_API_KEY: stack.adminKey,
+        ACK_WAIT_MS: '5000',
+        ...env,
       },
-    );
+    });
+
+  it('ends the doctor with 1 when something does not work: queues set up for another time, a database that is not there', () => {
+    const failing = (env: Record<string, string>) => {
+      const { status, stdout } = runDoctor(env);
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string }[] };
+      return { status, failed: [...new Set(findings.flatMap(({ check, state }) => (state === 'fail' ? [check] : [])))] };
+    };
+    expect(failing({ ACK_WAIT_MS: '30000' })).toEqual({ status: 1, failed: ['queues'] });
+    expect(failing({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' })).toEqual({ status: 1, failed: ['database'] });
+    expect(failing({ NATS_PASSWORD: 'wrong' })).toMatchObject({ status: 1, failed: expect.arrayContaining(['nats']) });
+  });
+
+  it('lets the doctor see every queue, and finds nothing that does not work', () => {
+    const { status, stdout, stderr } = runDoctor();
     expect({ stderr, failed: stdout.includes('"fail"') ? stdout : 'nothing' }).toEqual({ stderr: '', failed: 'nothing' });
     const report = JSON.parse(stdout) as { findings: { check: string; state: string; text: string }[]; scaling: object };
     expect(status).toBe(0);

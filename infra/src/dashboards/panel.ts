@@ -90,8 +90,21 @@ function build(spec: Exclude<PanelSpec, { kind: 'row' }>, id: number, gridPos: G
       overrides: [],
     },
     options: timeseries
-      ? { legend: { displayMode: 'list', placement: 'bottom', showLegend: true }, tooltip: { mode: 'multi', sort: 'desc' } }
-      : { reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false }, colorMode: 'value', graphMode: 'area' },
+      ? {
+          legend: { calcs: [], displayMode: 'list', placement: 'bottom', showLegend: true },
+          tooltip: { mode: 'multi', sort: 'desc' },
+        }
+      : {
+          reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+          colorMode: 'value',
+          graphMode: 'area',
+          justifyMode: 'auto',
+          orientation: 'auto',
+          textMode: 'auto',
+          wideLayout: true,
+          showPercentChange: false,
+          percentChangeColorMode: 'standard',
+        },
   };
 }
 
