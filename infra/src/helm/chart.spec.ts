@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { Deployment, StatefulSet } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
@@ -8,7 +10,10 @@ import { ConfigMap, Service } from 'kubernetes-models/v1';
 import { routes, serviceNames } from '@nightshift/contracts';
 import { chartRoot, chartValues, renderChart, type Manifest } from './chart';
 
-const models = { Deployment, StatefulSet, Job, NetworkPolicy, PodDisruptionBudget, ConfigMap, Service } as const;
+const models = {
+  ...{ Deployment, StatefulSet, Job, NetworkPolicy, PodDisruptionBudget, ConfigMap, Service },
+  ...{ ScaledObject, PodMonitor },
+} as const;
 const values = chartValues();
 const manifests = renderChart(values);
 const of = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
@@ -42,15 +47,14 @@ describe('the Helm chart', () => {
   it('renders manifests that the Kubernetes schemas accept', () => {
     for (const manifest of manifests) {
       const Model = models[manifest.kind as keyof typeof models];
-      if (Model === undefined) {
-        expect(['ScaledObject', 'PodMonitor']).toContain(manifest.kind);
-        continue;
-      }
       expect(() => new Model(manifest as never).validate()).not.toThrow();
     }
   });
 
   it('is refused by the schemas when a field has the wrong type (the check can fail)', () => {
+    const [scaled] = of('ScaledObject');
+    const unbounded = { ...scaled, spec: { ...scaled?.spec, maxReplicaCount: 'many' } };
+    expect(() => new ScaledObject(unbounded as never).validate()).toThrow();
     const broken = structuredClone(of('Deployment')[0]) as Manifest;
     (broken.spec as { replicas: unknown }).replicas = 'many';
     expect(() => new Deployment(broken as never).validate()).toThrow();
