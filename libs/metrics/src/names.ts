@@ -1,7 +1,7 @@
 /**
  * Every metric of the system, in one place. Dashboards, alert rules and chart values are checked against this table.
  *
- * The name on the wire is `nightshift_<key>`, with `_total` behind counters. A label is either bounded here (all its values are
+ * The name on the wire is `nightshift_<key>`, with `_total` behind counters; names of the GenAI conventions stand as they are. A label is either bounded here (all its values are
  * listed and start at zero, so that `rate()` sees the first increment) or `open`: bounded by configuration (providers, models,
  * teams), and capped at run time. No task ids, no user ids.
  */
@@ -55,6 +55,9 @@ const slow = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 900];
 const long = [10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200];
 /** Tokens. */
 const tokenEdges = [1000, 4000, 8000, 16_000, 32_000, 64_000, 100_000, 200_000, 500_000, 1_000_000];
+/** The edges that the GenAI conventions prescribe: 10 ms doubling to 82 s, and powers of four. */
+const genAiSeconds = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
+const genAiTokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const tiers = ['summary', 'micro', 'images', 'on_device', 'prune'] as const;
 const windowSources = ['operator', 'team', 'served', 'list', 'catalogue', 'family', 'learned', 'unknown'] as const;
 
@@ -124,6 +127,20 @@ export const metricTable = {
   provider_in_flight: gauge('Model calls in flight in this process.'),
   provider_calls_joined: counter('Repeated model calls that joined or replayed a call already paid for.', {
     how: ['joined', 'replayed'],
+  }),
+
+  // the client metrics of the OpenTelemetry GenAI conventions, under their own names
+  gen_ai_client_operation_duration_seconds: histogram('GenAI operation duration.', genAiSeconds, {
+    gen_ai_operation_name: open,
+    gen_ai_provider_name: open,
+    gen_ai_request_model: open,
+    error_type: open,
+  }),
+  gen_ai_client_token_usage: histogram('Number of input and output tokens used.', genAiTokens, {
+    gen_ai_operation_name: open,
+    gen_ai_provider_name: open,
+    gen_ai_request_model: open,
+    gen_ai_token_type: open,
   }),
 
   // windows

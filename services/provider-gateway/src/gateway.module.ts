@@ -6,6 +6,7 @@ import { DatabaseModule, type Pool } from '@nightshift/db';
 import { Logger, Metrics } from '@nightshift/metrics';
 import { WindowsModule, type WindowReader } from '@nightshift/windows';
 import { CallDesk } from './calls/call-desk';
+import { observeGenAi } from './calls/traced-call';
 import { LeaseKeeper } from './calls/lease-keeper';
 import { LlmHandlers } from './calls/llm.handlers';
 import type { settings } from './config';
@@ -60,6 +61,7 @@ export class GatewayModule {
             return new CallDesk(deps, store, stops, {
               live: (team, delta) => bus.live(routes.liveDelta, delta, { team, task: delta.taskId ?? '' }),
               joined: (how) => joined.inc({ how }),
+              measured: (call) => observeGenAi(metrics, call),
               onStoreFault: (error) => logger.error({ error }, 'the outcome of a model call could not be stored'),
             });
           },

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticate } from '../auth/authenticate';
 import { ApiConfig } from '../config';
 import { endpoints } from '../docs/endpoints';
+import { TraceRequests } from './trace-requests';
 
 /** Nest's own parsers refuse an empty body that has a content type, and read forms, which this API does not speak. */
 class ApiAdapter extends FastifyAdapter {
@@ -28,6 +29,7 @@ export function httpAdapter(config: ApiConfig): FastifyAdapter {
 /** Call between making the application and starting it: keys and figures of every request. */
 export function prepareHttp(app: INestApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as FastifyInstance;
+  app.useGlobalInterceptors(new TraceRequests());
   checkKeys(fastify, app.get(Authenticate), app.get(ApiConfig).settings.API_RATE_PER_MINUTE);
   count(fastify, app.get(Metrics));
   swallowLargeBodies(fastify, app.get(ApiConfig).settings.API_MAX_BODY_BYTES);

@@ -3,7 +3,7 @@ import { Bus } from '@nightshift/bus';
 import { crashPoint } from '@nightshift/config';
 import { NightshiftError, task } from '@nightshift/contracts';
 import { confirmTokens, imageTokens } from '@nightshift/compaction';
-import { Logger, Metrics } from '@nightshift/metrics';
+import { Logger, Metrics, withSpan } from '@nightshift/metrics';
 import { WindowReader } from '@nightshift/windows';
 import { v7 } from 'uuid';
 import { StopTask } from '../cancel/stop-task';
@@ -93,8 +93,16 @@ export class StepRunner {
   }
 
   private async loop(first: TaskRow, signal: AbortSignal): Promise<void> {
-    let row: TaskRow | undefined = first;
-    while (row) row = await this.step(row, signal);
+    // Child spans are the model calls and tool calls of this stretch of the task.
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': 'nightshift',
+      'gen_ai.conversation.id': first.id,
+    };
+    await withSpan('invoke_agent nightshift', attributes, async () => {
+      let row: TaskRow | undefined = first;
+      while (row) row = await this.step(row, signal);
+    });
   }
 
   /** One step. @returns the row to go on with, or undefined when the task is parked, ended or no longer ours */

@@ -9,7 +9,7 @@ import type { CallStore } from '../ledger/call.store';
 import type { StoppedTasks, StopHandle } from '../stop/stopped-tasks';
 import { StopSource, type StopSignal } from '../transport/stop-signal';
 import { DeltaPublisher } from './delta-publisher';
-import { tracedCall } from './traced-call';
+import { tracedCall, type MeasuredCall } from './traced-call';
 
 export interface Caller {
   team: string;
@@ -21,6 +21,8 @@ export interface DeskHooks {
   live(team: string, delta: Parameters<ConstructorParameters<typeof DeltaPublisher>[1]>[0]): void;
   joined(how: 'joined' | 'replayed'): void;
   onStoreFault(error: unknown): void;
+  /** Called once per logical call. */
+  measured?: (call: MeasuredCall) => void;
 }
 
 /** What a stop wants to know of the calls it ended. */
@@ -183,7 +185,7 @@ export class CallDesk {
       ? new DeltaPublisher({ taskId: request.taskId, epoch: request.epoch }, (delta) => this.hooks.live(key.team, delta))
       : undefined;
     const context = { team: key.team, signal, deadlineMs: caller.deadlineMs, unstreamed: request.unstreamed };
-    const last = await tracedCall(request, () => this.follow(request, context, deps, deltas));
+    const last = await tracedCall(request, () => this.follow(request, context, deps, deltas), this.hooks.measured);
     crashPoint('gateway-before-answer-stored');
     if (last.kind === 'finished') {
       // The caller has its answer at once. Until it is stored this process stays the one that knows it: a repeated request

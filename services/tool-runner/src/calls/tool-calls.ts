@@ -10,6 +10,7 @@ import {
   workspaceTools,
   isWorkspaceTool,
 } from '@nightshift/contracts';
+import { withSpan } from '@nightshift/metrics';
 import { Runner } from '../runner';
 import { findBeneath } from '../files/beneath';
 import { readWhole, sha256 } from '../files/contents';
@@ -69,7 +70,16 @@ export class ToolCalls {
     const claim = await this.claim(call, signal);
     // Closed or cancelled: somebody else has recorded an outcome, nothing is left to do.
     if (!claim.granted) return;
-    const { answer, ms, replayed } = await this.answerTo(call, claim, signal);
+    // Names and ids only: arguments and results stay out of traces.
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': claim.tool,
+      'gen_ai.tool.call.id': call.callId,
+      'gen_ai.conversation.id': taskId,
+    };
+    const { answer, ms, replayed } = await withSpan(`execute_tool ${claim.tool}`, attributes, () =>
+      this.answerTo(call, claim, signal),
+    );
     this.runner.seen.learn(team, taskId, answer);
     await this.report(call, claim, { answer, ms, replayed });
   }
