@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -33,6 +33,17 @@ describe('a crash point', () => {
     const env = { CRASH_POINT: 'here', CRASH_MARKER: path.join(folder, 'marker') };
     expect(run(env).signal).toBe('SIGKILL');
     expect(existsSync(env.CRASH_MARKER)).toBe(true);
+    expect(run(env)).toEqual({ signal: null, out: '123' });
+  });
+
+  it('kills the process at the point that a plan names, once for each plan', () => {
+    const env = { CRASH_PLAN: path.join(folder, 'plan') };
+    expect(run(env)).toEqual({ signal: null, out: '123' });
+    writeFileSync(env.CRASH_PLAN, 'there');
+    expect(run(env)).toEqual({ signal: null, out: '123' });
+    writeFileSync(env.CRASH_PLAN, 'here');
+    expect(run(env).signal).toBe('SIGKILL');
+    expect([existsSync(env.CRASH_PLAN), existsSync(`${env.CRASH_PLAN}.fired`)]).toEqual([false, true]);
     expect(run(env)).toEqual({ signal: null, out: '123' });
   });
 });

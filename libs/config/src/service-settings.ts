@@ -50,6 +50,8 @@ export const serviceSettings = {
   ACK_WAIT_MS: integer({ min: 300, max: 600_000 }).default(30_000),
   /** Tests only: the process kills itself at this point. */
   CRASH_POINT: z.string().optional(),
+  /** Tests only: at the point that this file names. */
+  CRASH_PLAN: z.string().optional(),
 } as const;
 
 /** Settings of a service with a database. */

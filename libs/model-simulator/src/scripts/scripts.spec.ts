@@ -41,6 +41,33 @@ describe('scripts', () => {
     expect(play('noisy', { calls: 2 })).toEqual([['run_command'], ['run_command'], ['finish']]);
   });
 
+  it('marks: a command that appends, a write, a read, in turn', () => {
+    expect(play('marks', { calls: 4 })).toEqual([['run_command'], ['write_file'], ['read_file'], ['run_command'], ['finish']]);
+  });
+
+  it.each<[string, string, number]>([
+    ['is not repeated when the mark is there', 'mark 0\nmark 3', 4],
+    ['is repeated when it is not', 'mark 0', 3],
+  ])('marks: an append whose outcome is unknown %s', (_rule, seen, next) => {
+    const script = createScript({ name: 'marks', calls: 9 });
+    const round = (id: string, name: string, args: { [name: string]: string }, text: string): Turn[] => [
+      { role: 'assistant', text: '', calls: [{ id, name, arguments: args }] },
+      { role: 'results', results: [{ callId: id, text, isError: true }] },
+    ];
+    const doubt = [
+      ...start,
+      ...round(
+        'a',
+        'run_command',
+        { command: 'echo mark 3 >> marks.txt' },
+        'The outcome is unknown and the call was not repeated',
+      ),
+    ];
+    expect(script.next(conversation(doubt)).calls).toEqual([{ name: 'read_file', arguments: { path: 'marks.txt' } }]);
+    const looked = [...doubt, ...round('b', 'read_file', { path: 'marks.txt' }, seen)];
+    expect(script.next(conversation(looked)).text).toBe(`Call ${next + 1} of 9.`);
+  });
+
   it('the next move depends on the transcript alone', () => {
     const script = createScript({ name: 'quick' });
     expect(script.next(conversation(start))).toEqual(script.next(conversation(start)));

@@ -1,4 +1,5 @@
 import { echo } from './echo';
+import { marks } from './marks';
 import { loop, noisy } from './misbehaving';
 import { quick } from './quick';
 import { replay } from './replay/replay';
@@ -13,6 +14,7 @@ const scripts: Readonly<Record<string, (options: ScriptOptions) => Script>> = {
   quick,
   loop,
   noisy,
+  marks,
   sample,
   replay,
   summaries: summaries((spec) => createScript(spec)),
