@@ -5,8 +5,8 @@ export const sampleChain = [primary, fallback].map(({ provider, model }) => `${p
 
 const primaryWindow = 64_000;
 const fallbackWindow = 200_000;
-/** By then the primary model has filled its window at least twice. */
-const rateLimitedRequest = 56;
+/** Until then the primary model fills its window again and again. */
+const summariesBeforeLimit = 2;
 /** Longer than the gateway waits for one candidate, so the task moves on at once. */
 const retryAfterSeconds = 45;
 /** Slow enough to be watched, fast enough not to bore. */
@@ -26,8 +26,10 @@ export function simulatorConfig(): object {
         faults: [
           {
             name: 'rate limit that moves the task',
-            when: { requestsFrom: rateLimitedRequest },
-            times: 1,
+            // Never a summary: its 429 would open the breaker, and the task would move for that instead. And always, so that a
+            // gateway killed during the one limited request does not find the limit gone.
+            when: { afterSummaries: summariesBeforeLimit, summary: false },
+            times: 'always',
             action: { kind: 'rate_limit', hint: { form: 'seconds', seconds: retryAfterSeconds } },
           },
         ],
