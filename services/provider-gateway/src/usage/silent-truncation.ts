@@ -16,6 +16,9 @@ const near = (value: number, target: number): boolean => target > 0 && Math.abs(
 /** Ollama's default windows by memory, and what older builds of others serve unless told otherwise. */
 const usualWindows = [4_096, 8_192, 32_768] as const;
 
+/** Estimates of text that compresses well (long runs of blanks, of one character) are up to twice too high. */
+const farBelow = { knownWindow: 0.6, guessedWindow: 0.4 } as const;
+
 export interface TruncationSign {
   why: string;
   /** The window that the figures give away, where none was known. */
@@ -31,7 +34,8 @@ export function silentTruncation(e: TruncationEvidence): TruncationSign | undefi
   if (e.stoppedForLength && (e.outputTokens === 0 || !e.contentSeen)) return { why: 'stopped for length without any output' };
   if (!e.reported) return undefined;
   if (e.servedWindow > 0 && e.reportedInput > e.servedWindow) return { why: 'reported input is larger than the window' };
-  if (e.estimatedInput <= 0 || e.reportedInput >= 0.6 * e.estimatedInput) return undefined;
+  const share = e.servedWindow > 0 ? farBelow.knownWindow : farBelow.guessedWindow;
+  if (e.estimatedInput <= 0 || e.reportedInput >= share * e.estimatedInput) return undefined;
   // Half a window plus the kept head is what Ollama leaves of a prompt that is too long.
   const fills = (window: number): boolean => near(e.reportedInput, window) || near(e.reportedInput, window / 2);
   if (e.servedWindow > 0)
