@@ -24,7 +24,8 @@ export function previewOf(input: PreviewInput): string {
   const room = max - 1 - notice(text.length).length;
   if (room < 40) return head(notice(text.length).trim(), max - 1);
   const end = tail(text, Math.floor(room / 4));
-  const start = head(text, room - end.length);
+  // A text that would fit whole: the two pieces must not overlap, or the count of what is left turns negative.
+  const start = head(text, Math.min(room, text.length) - end.length);
   return `${start}${notice(text.length - start.length - end.length)}${end}`;
 }
 

@@ -58,7 +58,15 @@ test('a preview is shorter than its limit, well formed, and names its record', (
       const preview = previewOf({ text: text.repeat(200), storedId: 'r-1', maxChars });
       expect(preview.length < maxChars && preview.isWellFormed() && preview.includes('"r-1"')).toBe(true);
     }),
+    { numRuns: 1_000 },
   );
+});
+
+test('a preview of a text that would fit repeats nothing of it', () => {
+  const text = '\r\na'.repeat(200);
+  const preview = previewOf({ text, storedId: 'r-1', maxChars: 812 });
+  expect(preview).toContain('[… 0 of 600 characters are stored');
+  expect(preview.replace(/\n\[….*\]\n/, '')).toBe(text);
 });
 
 test('pasted text cannot close its own fence', () => {
