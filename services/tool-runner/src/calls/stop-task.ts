@@ -12,7 +12,7 @@ export class StopTask {
   constructor(private readonly runner: Runner) {}
 
   async stop(team: string, taskId: string, now: number): Promise<MessageInitShape<typeof task.StopReplySchema>> {
-    const { running, commands, stopped, seen, config } = this.runner;
+    const { running, commands, stopped, seen } = this.runner;
     // Remembered first: a call that is claimed right now must find it.
     const receipt = stopped.add(team, taskId, now);
     const calls = running.abort('cancelled', team, taskId);
@@ -25,7 +25,7 @@ export class StopTask {
     if (idle) seen.forget(team, taskId);
     return {
       party: 'tool-runner',
-      instance: config.INSTANCE_ID,
+      instance: this.runner.id,
       idle,
       stopped: receipt.stopped,
       processesEnded: receipt.processesEnded,

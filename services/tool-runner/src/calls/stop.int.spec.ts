@@ -34,7 +34,7 @@ describe('stopping, losing the lease and repeating', () => {
     const asked = performance.now();
     const [reply] = await stopTask('task-stop');
     expect(performance.now() - asked).toBeLessThan(1_000);
-    expect(reply).toMatchObject({ party: 'tool-runner', idle: true, stopped: 1 });
+    expect(reply).toMatchObject({ party: 'tool-runner', instance: 'runner-1', idle: true, stopped: 1 });
     expect(reply?.processesEnded).toBeGreaterThanOrEqual(3);
     expect(commandLines('sleep 6130')).toEqual([]);
     expect((await side.reportOf(callId)).result).toMatchObject({ isError: true, outcome: CANCELLED });

@@ -12,6 +12,8 @@ export class Presence implements OnApplicationShutdown {
   private watch: NodeJS.Timeout | undefined;
   private stopped = false;
   private lost = true;
+  /** Whether the last announcement was answered; undefined before the first. */
+  private heard: boolean | undefined;
 
   constructor(
     private readonly bus: Bus,
@@ -62,12 +64,16 @@ export class Presence implements OnApplicationShutdown {
         { team: systemTeam },
       );
       runner.lease.renew(asked);
-      if (this.lost) this.logger.info({ runner: runner.id, sandboxed, reason }, 'announced');
+      if (this.lost || this.heard === false) this.logger.info({ runner: runner.id, sandboxed, reason }, 'announced');
       this.lost = false;
+      this.heard = true;
       await this.removeClosed(held, new Set(reply.closedWorkspaceIds));
       return true;
     } catch (error) {
-      this.logger.warn({ error: NightshiftError.from(error) }, 'the orchestrator did not answer the announcement');
+      // Once, not every second: the next line is the one that says that it answers.
+      if (this.heard !== false)
+        this.logger.warn({ error: NightshiftError.from(error) }, 'the orchestrator does not answer announcements');
+      this.heard = false;
       return false;
     }
   }
