@@ -106,6 +106,13 @@ async function observe(service: RunningService, fields: object): Promise<void> {
   });
 }
 
+/** Waits for so many further looks at the server. */
+async function looks(count: number): Promise<void> {
+  const seen = (): number => ollama.seen.filter((each) => each.url === '/api/ps').length;
+  const before = seen();
+  await eventually(() => seen() >= before + count, { timeoutMs: 10_000 });
+}
+
 describe('the model registry', () => {
   it('publishes what is served, named and known, and readers see it without asking', async () => {
     const { service } = await start();
@@ -270,7 +277,7 @@ describe('the model registry', () => {
     await untilServed(service, windows);
     await nats.kill();
     serve({ loaded: 16_384 });
-    await new Promise((resolve_) => setTimeout(resolve_, 500));
+    await looks(1);
     expect(shape(windows.get('home', '', 'qwen3'))).toEqual([4096, 'served', false]);
     await nats.start();
     await eventually(() => windows.get('home', '', 'qwen3').window === 16_384, { timeoutMs: 20_000 });
@@ -282,7 +289,7 @@ describe('the model registry', () => {
     await untilServed(service, windows);
     await database.pool.query('alter table model_windows rename to hidden_windows');
     try {
-      await new Promise((resolve_) => setTimeout(resolve_, 600));
+      await looks(3);
       expect(shape(windows.get('home', '', 'qwen3'))).toEqual([4096, 'served', false]);
     } finally {
       await database.pool.query('alter table hidden_windows rename to model_windows');

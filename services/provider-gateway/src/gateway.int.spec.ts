@@ -128,13 +128,18 @@ it('closes the upstream at once when the task is stopped, and reports what it co
     taskId: 'task-to-stop',
     chain: [create(llm.CandidateSchema, { provider: 'gpt', model: 'gpt-d' })],
     estimatedInputTokens: 50,
+    live: true,
   });
+  let shown = 0;
+  const off = gateway.bus.subscribeLive(routes.liveDelta, { team: 'acme', task: 'task-to-stop' }, () => void shown++);
+  await gateway.bus.flush();
   const answer = ask(stuck).then(
     () => 'answered',
     (error: { code: string }) => error.code,
   );
   await eventually(() => fallback.requests.length - before === 1);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await eventually(() => shown > 0);
+  off();
   const [stop] = await gateway.bus.gather(
     routes.taskStop,
     { taskId: 'task-to-stop', askedAtMs: 1n },

@@ -75,6 +75,15 @@ async function setMode(server: string, mode: object): Promise<void> {
   expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
 }
 
+/** Waits for so many further looks at a server, answered or not. */
+async function looksAt(provider: string, count: number): Promise<void> {
+  const tries = new Set<bigint>();
+  await eventually(async () => {
+    tries.add((await list()).endpoints.find((each) => each.provider === provider)?.lastTryMs ?? 0n);
+    return tries.size > count;
+  }, seldom);
+}
+
 const pollsOf = (server: string, path: string): number =>
   simulator.polls().filter((each) => each.server === server && each.path.includes(path)).length;
 
@@ -140,7 +149,7 @@ describe('polling', () => {
       if (state) await eventually(async () => (await stateOf('vllm')) === state);
       else await eventually(() => pollsOf('vllm', '/v1/models') > looked + 1);
       // Two more looks: the state is told once, not at each of them.
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await looksAt('vllm', 2);
       expect(changesOf('vllm').slice(changes)).toEqual(state ? [state] : changesOf('vllm').slice(changes, changes + 1));
       const { windows } = await list();
       const kept = windows
