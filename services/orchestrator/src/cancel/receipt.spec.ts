@@ -8,7 +8,7 @@ const reply = (
   instance: string,
   over: Partial<Omit<task.StopReply, '$typeName' | '$unknown'>> = {},
 ): task.StopReply => create(task.StopReplySchema, { party, instance, idle: true, ...over });
-const needs: StopNeeds = { gateway: true, runner: { id: 'r1', live: 2 }, compactor: false };
+const needs: StopNeeds = { gateway: true, runner: 'r1', compactor: false };
 const asked = emptyReceipt(1_000);
 
 describe('the receipt of a cancel', () => {

@@ -5,8 +5,8 @@ import type { StoredReceipt } from '../tasks/task-details';
 export interface StopNeeds {
   /** A model call may have been open. */
   readonly gateway: boolean;
-  /** The runner that holds the workspace, and how many runners are there; absent = no runner works for the task. */
-  readonly runner?: { readonly id: string; readonly live: number };
+  /** Id of the live runner that holds the workspace; absent = no runner works for the task. */
+  readonly runner?: string;
   /** A pass was claimed by a worker. */
   readonly compactor: boolean;
 }
@@ -42,7 +42,7 @@ export function foldStop(
     !busy &&
     (!needs.gateway || has('provider-gateway')) &&
     (!needs.compactor || has('compactor')) &&
-    (!needs.runner || runnerConfirmed(confirmations, needs.runner));
+    (!needs.runner || confirmations.includes(`tool-runner/${needs.runner}`));
   const parties = { ...before.parties };
   for (const { party, instance, tokensBilled, processesEnded } of replies) {
     const known = parties[`${party}/${instance}`];
@@ -69,12 +69,6 @@ export function foldStop(
     completedAt: complete ? now : 0,
     confirmations,
   };
-}
-
-/** By its id, or, where runners go by other instance names, because every live one said so. */
-function runnerConfirmed(confirmations: readonly string[], runner: { readonly id: string; readonly live: number }): boolean {
-  const idle = confirmations.filter((confirmed) => confirmed.startsWith('tool-runner/'));
-  return idle.includes(`tool-runner/${runner.id}`) || idle.length >= runner.live;
 }
 
 type Parties = StoredReceipt['parties'];

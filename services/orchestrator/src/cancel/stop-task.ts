@@ -64,7 +64,7 @@ export class StopTask {
     return {
       // Whether a call was open when the epoch moved on is not known any more; before the workspace there was none.
       gateway: row.memory.workspace !== 'due' && !gone,
-      runner: live.some(({ id }) => id === runner) ? { id: runner, live: live.length } : undefined,
+      runner: live.some(({ id }) => id === runner) ? runner : undefined,
       compactor: (rows[0]?.claimed ?? false) && !gone,
     };
   }
