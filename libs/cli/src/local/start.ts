@@ -133,7 +133,7 @@ function planOf(options: StartOptions, layout: Layout, env: Environment): Plan {
   const folder = run ?? RunFolder.all(stateDir).at(-1);
   const config = folder?.file('simulator.json') ?? path.join(stateDir, 'simulator.json');
   writeFileSync(config, JSON.stringify(simulatorConfig(), null, 2));
-  const extra = { providers: simulatorProviders(url), keys: simulatorKeys };
+  const extra = { providers: simulatorProviders(url), keys: simulatorKeys(Date.now().toString(36)) };
   return {
     providers: providerFileOf({ file: own, stateDir, env, extra }),
     simulator: { config, log: run?.requestLog ?? path.join(stateDir, 'logs', 'simulator-requests.jsonl') },

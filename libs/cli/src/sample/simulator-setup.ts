@@ -58,4 +58,12 @@ export function simulatorProviders(url: string): Record<string, object> {
 }
 
 export const simulatorKeyName = 'NIGHTSHIFT_SIMULATOR_KEY';
-export const simulatorKeys = { [simulatorKeyName]: 'simulator-needs-no-secret' };
+
+/**
+ * What a provider did wrong is remembered per key and over restarts, so with the key of an earlier start the sample would
+ * find its primary model still avoided for that start's rate limit.
+ * @param start tells this start from others
+ */
+export function simulatorKeys(start: string): Record<string, string> {
+  return { [simulatorKeyName]: `simulator-needs-no-secret-${start}` };
+}
