@@ -67,7 +67,7 @@ const allowed = [
 // A canary is no file of any tsconfig, so the type-aware rules are left out for it.
 const untyped = {
   files: ['**/*.ts'],
-  languageOptions: { parserOptions: { projectService: false } },
+  languageOptions: { parserOptions: { project: null } },
   rules: { '@typescript-eslint/no-floating-promises': 'off', '@typescript-eslint/no-misused-promises': 'off' },
 };
 const eslint = new ESLint({ overrideConfig: untyped });
