@@ -80,7 +80,9 @@ export class OpenWorkspace {
     } catch (thrown) {
       const error = NightshiftError.from(thrown);
       if (signal.aborted) throw error;
-      if (error.retryable) return waitFor(`the workspace could not be opened yet: ${error.message}`);
+      // CANCELLED, though nobody here cancelled: the runner is about to end, another one (or its successor) opens it.
+      if (error.retryable || error.code === 'CANCELLED')
+        return waitFor(`the workspace could not be opened yet: ${error.message}`);
       return {
         ...nothing,
         row: {

@@ -30,7 +30,9 @@ export class Baseline {
 
   /** The tree as it is now, as a git tree id. Ignored files are left out. */
   async snapshot(signal?: AbortSignal): Promise<string> {
-    const options = { ...this.options(signal), timeoutMs: 100_000 };
+    // INTERNAL, so that it is tried again: the repository is the runner's own, and a git that a killed runner left behind may
+    // still hold its lock.
+    const options: GitOptions = { ...this.options(signal), timeoutMs: 100_000, fault: 'INTERNAL' };
     await this.git.run(['add', '--all', '--ignore-errors'], options, [0, 1]);
     return this.git.line(['write-tree'], options);
   }

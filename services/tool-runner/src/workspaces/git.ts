@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NightshiftError } from '@nightshift/contracts';
+import { NightshiftError, type ErrorCode } from '@nightshift/contracts';
 
 /**
  * Settings that keep a repository from running code in the runner: its hooks, monitors, editors and credential helpers.
@@ -48,6 +48,8 @@ export interface GitOptions {
   timeoutMs?: number;
   /** The answer is cut after this many bytes; default 16 MB. */
   maxBytes?: number;
+  /** Code of a failure; default FAILED_PRECONDITION. */
+  fault?: ErrorCode;
 }
 
 export interface GitOutput {
@@ -55,6 +57,8 @@ export interface GitOutput {
   stdout: Buffer;
   stderr: string;
   truncated: boolean;
+  /** Ended by a signal, other than for writing too much. */
+  killed: boolean;
 }
 
 /** The git binary with an environment in which nothing of the host or of the repository's owner takes effect. */
@@ -89,12 +93,16 @@ export class Git {
     };
   }
 
-  /** Runs git; throws FAILED_PRECONDITION with its message unless it exits with 0 or one of `accept`. */
+  /**
+   * Runs git; throws with its message unless it exits with 0 or one of `accept`. Ended by the time limit or by a signal from
+   * elsewhere, it says nothing about the repository: DEADLINE_EXCEEDED, which may be tried again.
+   */
   async run(args: readonly string[], options: GitOptions = {}, accept: readonly number[] = [0]): Promise<GitOutput> {
     const output = await this.spawn(args, options);
     if (accept.includes(output.code)) return output;
     const reason = output.stderr.trim().split('\n').slice(-5).join('\n') || `exit code ${output.code}`;
-    throw new NightshiftError('FAILED_PRECONDITION', `git ${args.find((arg) => !arg.startsWith('-')) ?? ''}: ${reason}`);
+    const fault = output.killed ? 'DEADLINE_EXCEEDED' : (options.fault ?? 'FAILED_PRECONDITION');
+    throw new NightshiftError(fault, `git ${args.find((arg) => !arg.startsWith('-')) ?? ''}: ${reason}`);
   }
 
   async line(args: readonly string[], options: GitOptions = {}): Promise<string> {
@@ -135,12 +143,13 @@ export class Git {
         else reject(NightshiftError.from(error));
       });
       child.on('close', (code, killed) => {
-        const timedOut = killed !== null && !truncated;
+        const ended = killed !== null && !truncated;
         resolve({
           code: truncated ? 0 : (code ?? 128),
           stdout: Buffer.concat(chunks),
-          stderr: timedOut ? `${stderr}\nended after ${timeoutMs} ms` : stderr,
+          stderr: ended ? `${stderr}\nended by ${killed}; its limit is ${timeoutMs} ms` : stderr,
           truncated,
+          killed: ended,
         });
       });
       // git may end before it has read everything; its exit code tells what happened.
