@@ -14,6 +14,14 @@ const { CRASH_EACH: each, CRASH_TASKS: tasks } = loadConfig({
   CRASH_EACH: flag().default(false),
   CRASH_TASKS: integer({ min: 20, max: 1_000 }).default(200),
 });
+/** What both texts say around the place where they part. */
+function firstDifference(is: string, should: string): { is: string; should: string } {
+  let at = 0;
+  while (at < is.length && is[at] === should[at]) at++;
+  const around = (text: string): string => `${text.slice(0, 60)} […] ${text.slice(Math.max(0, at - 40), at + 160)}`;
+  return { is: around(is), should: around(should) };
+}
+
 const paceMs = 14_000;
 const endWithinMs = 180_000;
 jest.setTimeout(60 * 60_000);
@@ -89,8 +97,7 @@ describe('tasks under load', () => {
         all.filter(({ call }) => !unknown.includes(call)).map(({ call, result }) => `${call} -> ${result}`);
       const [is, should] = [certain(rounds), certain(expected?.work.rounds)];
       const at = Array.from({ length: Math.max(is.length, should.length) }).findIndex((_, index) => is[index] !== should[index]);
-      if (at >= 0)
-        differing.push({ task: one.id, kind: one.kind, at, is: is[at]?.slice(0, 400), should: should[at]?.slice(0, 400) });
+      if (at >= 0) differing.push({ task: one.id, kind: one.kind, at, ...firstDifference(is[at] ?? '', should[at] ?? '') });
       if (hashOf(one) !== expected?.hash)
         differing.push({ task: one.id, kind: one.kind, marks: marksOf(one), should: expected?.marks });
     }
