@@ -1,7 +1,6 @@
 import { integer, loadConfig } from '@nightshift/config';
 import { compaction } from '@nightshift/contracts';
-import { eventually } from '@nightshift/testing';
-import { startScaleStack, type ScaleStack } from './compaction-burst';
+import { eventually, startScaleStack, type ScaleStack } from '@nightshift/testing';
 
 /**
  * Compactors scale alone. A pass waits for its model, so that twice the workers finish twice the passes; on a machine with

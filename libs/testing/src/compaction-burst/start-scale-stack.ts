@@ -1,91 +1,14 @@
 import path from 'node:path';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { Controller, Module } from '@nestjs/common';
-import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import type { RunningService } from '@nightshift/bus';
-import { compaction, routes, type transcript } from '@nightshift/contracts';
+import { compaction, routes } from '@nightshift/contracts';
 import { freePort, startChild, type Child } from '@nightshift/local-stack';
-import {
-  assistantEntry,
-  eventually,
-  numbered,
-  startServiceModule,
-  startStack,
-  toolResultEntry,
-  userEntry,
-  type RunningStack,
-} from '@nightshift/testing';
+import { eventually } from '../eventually';
+import { startServiceModule } from '../start-service-module';
+import { startStack, type RunningStack } from '../stack/start-stack';
+import { ScriptedOrchestrator, ScriptedOrchestratorModule, smallTranscript, type BurstTranscript } from './scripted-orchestrator';
 
 const team = 'team-scale';
-/** Small, so that a pass waits for its model and for nothing else. */
-const rounds = 10;
-const readFile = {
-  name: 'read_file',
-  description: 'Reads a file.',
-  inputSchemaJson: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
-};
-const root = path.resolve(__dirname, '..');
-
-function entriesOf(): transcript.Entry[] {
-  const entries = [userEntry('Make the build green.')];
-  for (let round = 1; round <= rounds; round++) {
-    const call = { id: `call-${round}`, name: 'read_file', args: { path: `src/${round}.ts` } };
-    entries.push(
-      assistantEntry({ text: `step ${round}`, calls: [call] }),
-      toolResultEntry({ callId: call.id, tool: 'read_file', text: `line ${round} of the file. `.repeat(150) }),
-    );
-  }
-  return numbered(entries);
-}
-
-/** The orchestrator's side of many passes: every pass has a task of its own, claims are granted as the real one grants them. */
-@Controller()
-class ScriptedOrchestrator {
-  static readonly entries = entriesOf();
-  static readonly claims = new Map<string, string[]>();
-  /** Task → what came for it: more than one would be a repeated pass. */
-  static readonly finished = new Map<string, compaction.Finished[]>();
-
-  @MessagePattern(routes.compactionClaim.subject)
-  claim(@Payload() request: compaction.ClaimRequest): MessageInitShape<typeof compaction.ClaimReplySchema> {
-    const { taskId, worker, delivery } = request;
-    const claims = ScriptedOrchestrator.claims.get(taskId) ?? [];
-    const elsewhere = delivery <= 1 && claims.length > 0 && !claims.includes(worker);
-    if (ScriptedOrchestrator.finished.has(taskId) || elsewhere) return { granted: false, reason: 'closed' };
-    ScriptedOrchestrator.claims.set(taskId, [...claims, worker]);
-    return {
-      granted: true,
-      reason: 'granted',
-      job: {
-        reason: compaction.PassReason.THRESHOLD,
-        lastSeq: ScriptedOrchestrator.entries.length,
-        system: `Rules of ${taskId}: be careful.`,
-        tools: [readFile],
-        targetProvider: 'sim',
-        targetModel: 'slow',
-        measured: 14_000,
-        goalAndPlan: [{ kind: 'goal', label: '', text: 'Make the build green.' }],
-        chain: ['sim/slow'],
-        rootId: taskId,
-        epoch: 1,
-      },
-    };
-  }
-
-  @MessagePattern(routes.transcriptFetch.subject)
-  fetch(@Payload() request: compaction.TranscriptRequest): MessageInitShape<typeof compaction.TranscriptReplySchema> {
-    const { afterSeq, throughSeq } = request;
-    return { entries: ScriptedOrchestrator.entries.filter(({ seq }) => seq > afterSeq && seq <= throughSeq), more: false };
-  }
-
-  @EventPattern(routes.compactionFinished.subject)
-  done(@Payload() finished: compaction.Finished): void {
-    const before = ScriptedOrchestrator.finished.get(finished.taskId) ?? [];
-    ScriptedOrchestrator.finished.set(finished.taskId, [...before, finished]);
-  }
-}
-@Module({ controllers: [ScriptedOrchestrator] })
-class OrchestratorModule {}
+const root = path.resolve(__dirname, '../../../..');
 
 export interface Worker {
   readonly name: string;
@@ -114,14 +37,15 @@ export interface ScaleStack {
 }
 
 /** Real NATS, Postgres, gateway, registry, result store and a model that takes its time; the spec plays the orchestrator. */
-export async function startScaleStack(latencyMs: number): Promise<ScaleStack> {
+export async function startScaleStack(latencyMs: number, job: BurstTranscript = smallTranscript): Promise<ScaleStack> {
+  ScriptedOrchestrator.play(job);
   const stack = await startStack({
     services: ['provider-gateway', 'model-registry', 'tool-result-store'],
     simulator: {
       models: {
         slow: {
           format: 'anthropic',
-          window: 24_000,
+          window: job.window,
           outputMax: 4_096,
           script: { name: 'quick', calls: 1 },
           latency: { firstTokenMs: latencyMs },
@@ -135,7 +59,7 @@ providers:
     base_url: ${base}/anthropic
     api_key_env: SIMULATOR_KEY
     max_concurrency: 256
-    models: { slow: { window: 24000, output_max: 4096 } }
+    models: { slow: { window: ${job.window}, output_max: 4096 } }
 chains:
   default: [sim/slow]
 `,
@@ -155,7 +79,7 @@ chains:
   try {
     orchestrator = await startServiceModule({
       service: 'orchestrator',
-      module: OrchestratorModule,
+      module: ScriptedOrchestratorModule,
       natsUrl: stack.natsUrl,
       partial: true,
     });
