@@ -16,6 +16,7 @@ export interface Address {
 
 const settings = {
   NIGHTSHIFT_URL: z.url({ protocol: /^https?$/, error: 'expected http://… or https://…' }).optional(),
+  NIGHTSHIFT_GATEWAY_URL: z.url({ protocol: /^https?$/, error: 'expected http://… or https://…' }).optional(),
   NIGHTSHIFT_API_KEY: secret(z.string()).optional(),
   NIGHTSHIFT_STATE_DIR: z.string().min(1).optional(),
 };
@@ -25,6 +26,7 @@ export const projectRoot = path.resolve(__dirname, '../../../..');
 /** The key for a server elsewhere, mode 0600. */
 const userKeyFile = path.join(homedir(), '.config/nightshift/key');
 const defaultUrl = 'http://127.0.0.1:7400';
+const defaultGatewayUrl = 'http://127.0.0.1:7410';
 
 /** Where the local installation keeps everything: NIGHTSHIFT_STATE_DIR, or .nightshift in this checkout. */
 export function stateDirOf(env?: Environment): string {
@@ -42,6 +44,12 @@ export function findAddress(env?: Environment): Address {
   const key = (): string => given.NIGHTSHIFT_API_KEY ?? readKey(keyFileIn(stateDir)) ?? readKey(userKeyFile) ?? noKey();
   key();
   return { url, key };
+}
+
+/** Where the provider gateway is: NIGHTSHIFT_GATEWAY_URL, then the local installation. It listens on the loopback interface only. */
+export function findGateway(env?: Environment): string {
+  const given = loadConfig(settings, env).NIGHTSHIFT_GATEWAY_URL;
+  return (given ?? readState(stateDirOf(env))?.addresses.gateway ?? defaultGatewayUrl).replace(/\/+$/, '');
 }
 
 function noKey(): never {

@@ -69,7 +69,7 @@ beforeEach(() => {
 async function nightshift(...args: string[]): Promise<string> {
   let text = '';
   const output = { write: (piece: string) => void (text += piece), live: false, columns: 100 };
-  const program = programOf({ api: () => new Api({ url, key: () => 'k' }), output });
+  const program = programOf({ api: () => new Api({ url, key: () => 'k' }), gateway: () => url, output, warn: () => undefined });
   await program.exitOverride().parseAsync(['node', 'nightshift', ...args]);
   return text;
 }
@@ -245,6 +245,8 @@ describe('faults', () => {
   it('say so when nothing answers', async () => {
     const program = programOf({
       api: () => new Api({ url: 'http://127.0.0.1:1', key: () => 'k' }),
+      gateway: () => 'http://127.0.0.1:1',
+      warn: () => undefined,
       output: { write: () => undefined, live: false, columns: 80 },
     });
     await expect(program.exitOverride().parseAsync(['node', 'n', 'tasks'])).rejects.toThrow(/is Nightshift running/);

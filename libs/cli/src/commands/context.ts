@@ -1,16 +1,22 @@
-import { findAddress } from '../client/address';
+import { findAddress, findGateway } from '../client/address';
 import { Api } from '../client/api';
 import { standardOutput, type Output } from '../show/screen';
 
 /** What every command works with; tests give their own. */
 export interface Context {
   api(): Api;
+  /** Address of the provider gateway, for a command that asks a model by itself. */
+  gateway(): string;
   output: Output;
+  /** Beside the output, on stderr: programs read the output alone. */
+  warn(line: string): void;
 }
 
 export const realContext: Context = {
   api: () => new Api(findAddress()),
+  gateway: () => findGateway(),
   output: standardOutput,
+  warn: (line) => void process.stderr.write(`${line}\n`),
 };
 
 /** Prints a value as JSON, or as text. */

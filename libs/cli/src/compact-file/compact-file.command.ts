@@ -2,17 +2,20 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { closeTokenThread } from '@nightshift/compaction';
+import { parseCandidate, type CandidateName } from '@nightshift/config';
+import { NightshiftError } from '@nightshift/contracts';
 import { print, type Context } from '../commands/context';
 import { importSession } from '../sessions/import-session';
 import { SessionFault } from '../sessions/session';
 import { extractiveSummary } from './extractive';
+import { gatewaySummaries } from './gateway-summary';
 import { replay, type ReplayOptions } from './replay';
-import { replayJson, replayText, viewJson } from './report';
+import { replayJson, replayRemarks, replayText, viewJson } from './report';
 
 interface FileOptions {
   window: number;
   maxOutput: number;
-  summary: 'none' | 'extractive';
+  summary: 'none' | 'extractive' | CandidateName;
   out?: string;
   json?: boolean;
 }
@@ -24,7 +27,12 @@ const tokens = (text: string): number => {
 };
 const summary = (text: string): FileOptions['summary'] => {
   if (text === 'none' || text === 'extractive') return text;
-  throw new InvalidArgumentError(`expected none or extractive, got "${text}"`);
+  try {
+    return parseCandidate(text);
+  } catch (thrown) {
+    if (!(thrown instanceof NightshiftError)) throw thrown;
+    throw new InvalidArgumentError(`expected none, extractive or provider/model, got "${text}"`);
+  }
 };
 
 /** Options of the dry run, on the same command that compacts a task of the platform. */
@@ -32,7 +40,7 @@ export function withFileOptions(command: Command): Command {
   return command
     .option('--window <tokens>', 'dry run of a file: context window', tokens, 200_000)
     .option('--max-output <tokens>', 'dry run of a file: configured output', tokens, 0)
-    .option('--summary <none|extractive>', 'dry run of a file: who writes summaries', summary, 'extractive')
+    .option('--summary <none|extractive|provider/model>', 'dry run of a file: who writes summaries', summary, 'extractive')
     .option('--out <file>', 'dry run of a file: write the resulting view as JSON');
 }
 
@@ -43,20 +51,26 @@ export const namesFile = (argument: string): boolean => existsSync(argument);
 export async function compactFile(context: Context, file: string, options: FileOptions): Promise<void> {
   try {
     const session = importSession(file, readFileSync(file, 'utf8'));
+    const model = typeof options.summary === 'object' ? options.summary : undefined;
+    const gateway = model ? await gatewaySummaries(context.gateway(), model) : undefined;
     const progress = options.json ? undefined : progressBar(session.entries.length);
     const settings: ReplayOptions = {
       window: options.window,
       maxOutput: options.maxOutput,
       clock: () => performance.now(),
       ...(options.summary === 'extractive' ? { summarize: extractiveSummary } : {}),
+      ...(model && gateway ? { summarize: gateway.summarize, summarizer: model } : {}),
       ...(progress ? { onProgress: progress } : {}),
     };
     const run = await replay(session, settings);
+    const fault = gateway?.fault();
+    if (fault) throw fault;
+    for (const remark of replayRemarks(session, run)) context.warn(remark);
     if (options.out) writeFileSync(options.out, viewJson(run.view));
     print(context, options.json, replayJson(session, settings, run), () => replayText(session, settings, run));
   } catch (error) {
     if (!(error instanceof SessionFault)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    context.warn(error.message);
     process.exitCode = 2;
   } finally {
     await closeTokenThread();

@@ -25,6 +25,8 @@ export interface ReplayOptions {
   /** Configured max output tokens; 0 = the provider's default. */
   readonly maxOutput: number;
   readonly summarize?: LadderPorts['summarize'];
+  /** The model that `summarize` asks; its window is taken to be that of the session's model. */
+  readonly summarizer?: { readonly provider: string; readonly model: string };
   readonly onProgress?: (done: number, of: number) => void;
   /** Milliseconds, for the times in tier reports. */
   readonly clock: () => number;
@@ -98,7 +100,7 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
   const compactIfDue = async (at: number, through: number, nowMs: number): Promise<void> => {
     const known = () => ({ system, tools, entries: shown(through), ...(checkpoint ? { checkpoint } : {}) });
     if (stopped !== undefined || !(await isOver(prefix + visible, threshold.effective, () => renderView(known())))) return;
-    const { summarize } = options;
+    const { summarize, summarizer = { provider: 'session', model: 'session' } } = options;
     const input = {
       ...known(),
       estimates,
@@ -108,9 +110,7 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
       maxOutput: options.maxOutput,
       measured: 0,
       goalAndPlan: [],
-      summarizers: summarize
-        ? [{ provider: 'session', model: 'session', window: options.window, inputMax: 0, outputMax: 0 }]
-        : [],
+      summarizers: summarize ? [{ ...summarizer, window: options.window, inputMax: 0, outputMax: 0 }] : [],
       nowMs,
     };
     const result = await runLadder(input, { store, clock: options.clock, ...(summarize ? { summarize } : {}) });

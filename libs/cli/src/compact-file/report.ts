@@ -3,14 +3,13 @@ import { transcript } from '@nightshift/contracts';
 import type { Session } from '../sessions/session';
 import type { Replay, ReplayOptions } from './replay';
 
-/** The `--json` form of a dry run. */
+/** The `--json` form of a dry run: these fields and no others. What is to be said beside them goes to stderr. */
 export function replayJson(session: Session, options: ReplayOptions, run: Replay) {
   return {
     format: session.format,
     messages: session.entries.length,
     window: options.window,
     threshold: run.threshold,
-    effectiveThreshold: run.effective,
     generations: run.generations.map(({ index, atMessage, result, hidden, restorable, dropped, valid }) => ({
       index,
       atMessage,
@@ -23,8 +22,6 @@ export function replayJson(session: Session, options: ReplayOptions, run: Replay
       valid,
     })),
     final: { tokens: run.finalTokens, messages: run.view.messages.length },
-    ...(run.stopped === undefined ? {} : { stopped: run.stopped }),
-    warnings: session.warnings,
   };
 }
 
@@ -34,7 +31,6 @@ const grouped = (value: number) => String(value).replaceAll(/\B(?=(\d{3})+$)/g, 
 export function replayText(session: Session, options: ReplayOptions, run: Replay): string {
   const lines = [
     `${session.format} session, ${grouped(session.entries.length)} messages; window ${grouped(options.window)}, threshold ${grouped(run.threshold)}${run.effective === run.threshold ? '' : ` (tight: ${grouped(run.effective)})`}`,
-    ...session.warnings.map((warning) => `warning: ${warning}`),
   ];
   for (const { index, atMessage, result, hidden, restorable, dropped, valid } of run.generations) {
     const refused = Object.entries(valid).flatMap(([protocol, ok]) => (ok ? [] : [protocol]));
@@ -49,9 +45,16 @@ export function replayText(session: Session, options: ReplayOptions, run: Replay
   }
   if (run.generations.length === 0 && run.stopped === undefined)
     lines.push('never above the threshold: nothing would be compacted');
-  if (run.stopped !== undefined) lines.push(`stopped: ${run.stopped}`);
   lines.push(`at the end: ${grouped(run.finalTokens)} tokens in ${grouped(run.view.messages.length)} messages`);
   return `${lines.join('\n')}\n`;
+}
+
+/** What was odd or did not fit, on stderr in both forms. */
+export function replayRemarks(session: Session, run: Replay): string[] {
+  return [
+    ...session.warnings.map((warning) => `warning: ${warning}`),
+    ...(run.stopped === undefined ? [] : [`stopped: ${run.stopped}`]),
+  ];
 }
 
 /** The resulting view as JSON, for `--out`. */

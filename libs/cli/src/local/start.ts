@@ -68,12 +68,13 @@ export async function start(options: StartOptions & Where, projectRoot: string, 
   signal.addEventListener('abort', onAbort);
   try {
     const api = `http://127.0.0.1:${layout.ports.api}`;
+    const gateway = `http://127.0.0.1:${layout.ports.gateway}`;
     const keep = (ready: boolean, urls: StackUrls): void =>
       writeState(stateDir, {
         launcher: process.pid,
         startedAtMs,
         ready,
-        addresses: { api, nats: urls.nats, operations: stack.operations() },
+        addresses: { api, nats: urls.nats, gateway, operations: stack.operations() },
         database: urls.database,
         pids: stack.pids(),
       });

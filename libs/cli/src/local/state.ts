@@ -11,6 +11,8 @@ const schema = z.object({
   addresses: z.object({
     api: z.string(),
     nats: z.string(),
+    /** The internal route of the provider gateway. */
+    gateway: z.string().optional(),
     /** Service → where it serves /metrics and /health. */
     operations: z.record(z.string(), z.string()),
   }),
