@@ -47,3 +47,14 @@ test('every folder that the README names exists', () => {
   expect(folders.length).toBeGreaterThan(5);
   expect(folders.filter((folder) => !existsSync(join(__dirname, folder)))).toEqual([]);
 });
+
+test('every test that the conformance document names outside this library exists', () => {
+  const root = join(__dirname, '../../..');
+  const document = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
+  const named = [...document.matchAll(/^\| B[\d, B]+ \|[^|]+\| `([^`]+)`: (.+) \|$/gm)].map(([, file = '', title = '']) => ({
+    file,
+    title,
+  }));
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(({ file, title }) => !readFileSync(join(root, file), 'utf8').includes(title))).toEqual([]);
+});
