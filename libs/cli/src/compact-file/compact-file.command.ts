@@ -44,13 +44,22 @@ export function withFileOptions(command: Command): Command {
     .option('--out <file>', 'dry run of a file: write the resulting view as JSON');
 }
 
-/** Whether the argument names a session file rather than a task. */
-export const namesFile = (argument: string): boolean => existsSync(argument);
+/** Whether the argument names a session file rather than a task: ids have neither dots nor slashes, so a mistyped file does. */
+export const namesFile = (argument: string): boolean => existsSync(argument) || /[./\\]/.test(argument);
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    throw new SessionFault(file, undefined, `expected a file that can be read (${code ?? String(thrown)})`);
+  }
+}
 
 /** `nightshift compact FILE`: what compaction would do to a session of another agent. Changes nothing. */
 export async function compactFile(context: Context, file: string, options: FileOptions): Promise<void> {
   try {
-    const session = importSession(file, readFileSync(file, 'utf8'));
+    const session = importSession(file, read(file));
     const model = typeof options.summary === 'object' ? options.summary : undefined;
     const gateway = model ? await gatewaySummaries(context.gateway(), model) : undefined;
     const progress = options.json ? undefined : progressBar(session.entries.length);

@@ -99,6 +99,8 @@ describe('nightshift compact FILE', () => {
       ['middle.jsonl', `${whole}\n{"type":\n${whole}\n`, /middle\.jsonl:2: expected one JSON object/],
       ['text.txt', 'hello\n', /text\.txt:1: expected JSON/],
       ['empty.json', '', /empty\.json: expected a session, found an empty file/],
+      ['pretty.json', '[\n  {\n    "role": "user",\n    "content": go\n  }\n]', /pretty\.json:4: expected one JSON value/],
+      ['cut.json', '[\n  {\n    "role": "user",\n', /cut\.json:3: expected one JSON value/],
       ['foreign.json', '{"name":"package"}', /foreign\.json.*expected/],
     ];
     for (const [name, text, message] of cases) {
@@ -106,6 +108,10 @@ describe('nightshift compact FILE', () => {
       expect({ name, out, code: process.exitCode }).toEqual({ name, out: '', code: 2 });
       expect(err).toMatch(message);
     }
+    process.exitCode = undefined;
+    const { err } = await compact(path.join(folder, 'absent.json'));
+    expect(err).toMatch(/absent\.json: expected a file that can be read \(ENOENT\)/);
+    expect(process.exitCode).toBe(2);
   });
 });
 

@@ -20,15 +20,19 @@ export interface SessionFile {
  * warning; any other malformed line is a fault.
  */
 export function readRecords(file: string, text: string): SessionFile {
-  const trimmed = text.replace(/^\uFEFF/, '').trim();
+  const content = text.replace(/^\uFEFF/, '');
+  const trimmed = content.trim();
   if (trimmed === '') throw new SessionFault(file, undefined, 'expected a session, found an empty file');
   if (!/^[[{]/.test(trimmed)) throw new SessionFault(file, 1, 'expected JSON (an object, or one object a line)');
-  const whole = attempt(trimmed);
+  const whole = attempt(content);
   if (whole.ok && !isOneLineOfMany(whole.value))
     return { file, shape: 'whole', records: [{ line: 1, value: whole.value }], warnings: [] };
 
-  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const lines = content.split('\n');
   const last = lines.findLastIndex((line) => line.trim() !== '');
+  // A first line that is no value by itself begins a file that is one value over many lines.
+  if (!whole.ok && last > 0 && !attempt(lines.find((line) => line.trim() !== '') ?? '').ok)
+    throw new SessionFault(file, lineOfFault(lines.slice(0, last + 1)), `expected one JSON value (${whole.reason})`);
   const records: SessionRecord[] = [];
   const warnings: string[] = [];
   for (const [index, line] of lines.entries()) {
@@ -40,6 +44,28 @@ export function readRecords(file: string, text: string): SessionFile {
     else throw new SessionFault(file, index + 1, `expected one JSON object (${parsed.reason})`);
   }
   return { file, shape: 'lines', records, warnings };
+}
+
+/**
+ * The first line after which the text can no longer become valid, by halving; the last one when only something is missing. The
+ * parser itself names a place in some of its messages only.
+ */
+function lineOfFault(lines: readonly string[]): number {
+  let good = 0;
+  let bad = lines.length;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    if (isBeginning(lines.slice(0, middle).join('\n').trimEnd())) good = middle;
+    else bad = middle;
+  }
+  return bad;
+}
+
+function isBeginning(text: string): boolean {
+  const parsed = attempt(text);
+  if (parsed.ok || text === '') return true;
+  const position = /at position (\d+)/.exec(parsed.reason)?.[1];
+  return position === undefined ? parsed.reason.includes('end of JSON input') : Number(position) >= text.length;
 }
 
 /** A log with a single line parses as a whole too; its `type` gives it away. */
@@ -56,7 +82,8 @@ function attempt(text: string): { ok: true; value: unknown } | { ok: false; reas
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, reason: (error as Error).message };
+    // Some messages quote the text around the fault, over several lines.
+    return { ok: false, reason: (error as Error).message.replace(/, (\.\.\.)?".*/s, '') };
   }
 }
 
