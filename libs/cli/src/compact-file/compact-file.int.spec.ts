@@ -121,6 +121,7 @@ describe('nightshift compact FILE --summary MODEL', () => {
       'POST /internal/complete': async (request: { body: string }, response: ServerResponse) => {
         const asked = fromJson(llm.CompleteRequestSchema, JSON.parse(request.body) as JsonValue);
         expect(asked).toMatchObject({ purpose: 'summary', toolChoice: 'none', chain: [{ provider: 'acme', model: 'a/b' }] });
+        expect(asked.view?.tools.map(({ name }) => name)).toEqual(['read']);
         if (!asked.view) throw new Error('a request without a view');
         const message = await extractiveSummary({ view: asked.view } as Parameters<typeof extractiveSummary>[0]);
         const reply = toJson(llm.CompleteReplySchema, create(llm.CompleteReplySchema, { message }));

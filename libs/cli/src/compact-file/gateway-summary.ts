@@ -1,7 +1,7 @@
 import { create, fromJson, toJsonString, type JsonValue } from '@bufbuild/protobuf';
 import type { SummaryCall } from '@nightshift/compaction';
 import type { CandidateName } from '@nightshift/config';
-import { errorCodes, llm, NightshiftError, type ErrorCode, type transcript } from '@nightshift/contracts';
+import { errorCodes, llm, NightshiftError, transcript, type ErrorCode } from '@nightshift/contracts';
 import { z } from 'zod';
 
 /** Spending of dry runs is told apart from that of tasks by this team id. */
@@ -47,7 +47,7 @@ async function complete(url: string, model: CandidateName, call: SummaryCall): P
   const request = create(llm.CompleteRequestSchema, {
     purpose: 'summary',
     chain: [create(llm.CandidateSchema, model)],
-    view: call.view,
+    view: withDeclaredTools(call.view),
     maxOutputTokens: call.maxOutputTokens,
     measuredInputTokens: call.inputTokens,
     estimatedInputTokens: call.inputTokens,
@@ -70,6 +70,22 @@ async function complete(url: string, model: CandidateName, call: SummaryCall): P
   const { message } = fromJson(llm.CompleteReplySchema, parsed.data.reply as JsonValue);
   if (!message) throw new NightshiftError('INTERNAL', 'the gateway answered without a message');
   return message;
+}
+
+/** Most session files name no tools, and Anthropic refuses calls of tools that the request does not define. */
+function withDeclaredTools(view: transcript.View): transcript.View {
+  if (view.tools.length > 0) return view;
+  const called = view.messages.flatMap(({ body }) =>
+    body.case === 'assistant' ? body.value.blocks.flatMap(({ kind }) => (kind.case === 'toolCall' ? [kind.value.name] : [])) : [],
+  );
+  const tools = [...new Set(called)].map((name) =>
+    create(transcript.ToolSchemaSchema, {
+      name,
+      description: 'A tool of the recorded session.',
+      inputSchemaJson: '{"type":"object"}',
+    }),
+  );
+  return { ...view, tools };
 }
 
 async function ask(url: string, path: string, init: RequestInit): Promise<Response> {
