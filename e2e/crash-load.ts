@@ -132,8 +132,10 @@ export class CrashLoad {
         await this.resume(states);
         const open = this.tasks.filter(({ id }) => !endStates.includes(states.get(id) ?? 0));
         if (open.length === 0) return true;
-        const shown = open.slice(0, 5).map(({ id, kind }) => `${id} (${kind}) ${task.TaskState[states.get(id) ?? 0]}`);
-        throw new Error(`${open.length} tasks have not ended: ${shown.join(', ')}`);
+        const shown = open
+          .slice(0, 5)
+          .map(async (one) => `${one.id} (${one.kind}) ${task.TaskState[states.get(one.id) ?? 0]}: ${await this.reasonOf(one)}`);
+        throw new Error(`${open.length} tasks have not ended: ${(await Promise.all(shown)).join(', ')}`);
       },
       { timeoutMs, everyMs: 500 },
     );
