@@ -81,6 +81,8 @@ async function reader(service: RunningService): Promise<WindowReader> {
 }
 
 const team = { team: 'team-a' };
+/** A command that meets a consumer in the middle of a restart comes again only after its ack wait of 30 s. */
+const delivered = { timeoutMs: 45_000 };
 const resolve = (service: RunningService, model: string, more: object = {}): Promise<registry.WindowReply> =>
   service.bus.request(routes.windowResolve, { provider: 'home', endpoint: '', model, ...more }, team);
 const shape = (window: compaction.ModelWindow | undefined): unknown[] => [window?.window, window?.source, window?.unknown];
@@ -177,7 +179,7 @@ describe('the model registry', () => {
     const { service } = await start();
     await observe(service, { tokens: 28_000, text: 'maximum context length is 28000 tokens' });
     const windows = await reader(service);
-    await eventually(() => windows.get('router', '', 'big').window === 28_000);
+    await eventually(() => windows.get('router', '', 'big').window === 28_000, delivered);
     await service.bus.request(routes.windowOverride, { provider: 'router', model: 'big', window: 200_000 }, team);
     await eventually(() => windows.get('router', '', 'big', 'team-a').source === 'learned');
     const capped = await service.bus.request(routes.windowResolve, { provider: 'router', model: 'big' }, team);
@@ -192,7 +194,7 @@ describe('the model registry', () => {
     const after = await reader(again.service);
     expect(shape(after.get('router', '', 'big'))).toEqual([28_000, 'learned', false]);
     await observe(again.service, { kind: 'accepted', tokens: 150_000 });
-    await eventually(() => after.get('router', '', 'big', 'team-a').window === 200_000);
+    await eventually(() => after.get('router', '', 'big', 'team-a').window === 200_000, delivered);
   });
 
   it('is one sighting when the same observation is delivered twice', async () => {
@@ -209,10 +211,10 @@ describe('the model registry', () => {
         .query<{ sightings: number }>("select sightings from learned_limits where provider = 'gemini'")
         .then((found) => found.rows[0]?.sightings ?? 0);
     await observe(service, { ...seen, atMs: 1000n });
-    await eventually(async () => (await sightings()) === 1);
+    await eventually(async () => (await sightings()) === 1, delivered);
     await observe(service, { ...seen, atMs: 1000n });
     await observe(service, { ...seen, atMs: 2000n });
-    await eventually(async () => (await sightings()) === 2);
+    await eventually(async () => (await sightings()) === 2, delivered);
   });
 
   it('keeps overrides of one team from every other, and gives the general window back when it is taken away', async () => {
