@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@nightshift/testing';
 
 const hook = join(__dirname, '../../testing/src/source-hook.cjs');
 const main = join(__dirname, 'main.ts');
@@ -52,6 +53,8 @@ describe('the process', () => {
       expect([response.status, response.headers.get('x-simulator')]).toEqual([200, 'nightshift-model-simulator']);
       await response.text();
     }
+    // A line is written when its connection is over, a moment after the answer was read.
+    await eventually(() => readFileSync(join(directory, 'log.jsonl'), 'utf8').split('\n').length > 3);
     child?.kill('SIGKILL');
     await once(child as ChildProcess, 'exit');
     const lines = readFileSync(join(directory, 'log.jsonl'), 'utf8')
