@@ -13,6 +13,8 @@ import { goal, percentile, report } from './report';
  * one round trip on NATS, one transaction, one HTTP call with the same view. Then many tasks at once against a slow model.
  */
 const sizes = [32, 400] as const;
+/** A goal may have 200 000 characters; the rest of a larger view comes as a message, before the first calls. */
+const goalMaxKb = 190;
 const turnsPerTask = 53;
 const tasksPerSize = 10;
 const bareRounds = 520;
@@ -53,10 +55,16 @@ async function start(stack: RunningStack, name: string, model: string, kb: numbe
   const directory = path.join(stack.folder, 'repositories', name);
   mkdirSync(directory, { recursive: true });
   for (let call = 0; call < turnsPerTask; call++) writeFileSync(path.join(directory, `quick-${call - 1}.txt`), `call ${call}\n`);
-  const body = { goal: `${name}: ${filler(kb)}`, models: [`sim/${model}`], workspace: { directory, mode: 'in_place' } };
+  const goalKb = Math.min(kb, goalMaxKb);
+  const body = { goal: `${name}: ${filler(goalKb)}`, models: [`sim/${model}`], workspace: { directory, mode: 'in_place' } };
   const { status, body: answer } = await stack.api('POST', '/v1/tasks', body);
   if (status !== 202) throw new Error(`POST /v1/tasks: ${status} ${JSON.stringify(answer)}`);
-  return (answer as { id: string }).id;
+  const { id } = answer as { id: string };
+  if (kb > goalKb) {
+    const sent = await stack.api('POST', `/v1/tasks/${id}/messages`, { text: filler(kb - goalKb) });
+    if (sent.status >= 300) throw new Error(`POST messages: ${sent.status} ${JSON.stringify(sent.body)}`);
+  }
+  return id;
 }
 
 async function untilEnded(pool: Pool, ids: readonly string[], timeoutMs: number): Promise<number> {
