@@ -3,7 +3,7 @@ import path from 'node:path';
 import { serviceNames } from '@nightshift/contracts';
 import { createPool } from '@nightshift/db';
 import { eventually, startStack, type RunningStack } from '@nightshift/testing';
-import { report } from './report';
+import { report, runToEnd } from './report';
 
 /**
  * What one tool call of a task costs in every process, as CPU time: the figure that docs/operations.md extrapolates from. CPU
@@ -136,10 +136,4 @@ async function varz(stack: RunningStack): Promise<{ in_msgs: number; in_bytes: n
   return (await (await fetch(`${stack.natsMonitorUrl}/varz`)).json()) as { in_msgs: number; in_bytes: number };
 }
 
-void main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runToEnd(main);

@@ -1,6 +1,6 @@
 import { flatOut, oneByOne, streamOnce, type StreamTimes, type Way } from './gateway/load';
 import { openStage, type Stage } from './gateway/stage';
-import { goal, median, percentile, report } from './report';
+import { goal, median, percentile, report, runToEnd } from './report';
 
 /**
  * What the gateway costs, as ratios against a bare Node pass-through proxy in the same run. Rounds alternate between the
@@ -108,10 +108,4 @@ async function main(): Promise<void> {
   }
 }
 
-void main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runToEnd(main);

@@ -54,3 +54,14 @@ export function percentile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN;
 }
+
+/** Runs a benchmark and ends the process: 1 where it could not be measured, whatever handles are still open. */
+export function runToEnd(main: () => Promise<void>): void {
+  void main().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+}

@@ -5,7 +5,7 @@ import { routes, task } from '@nightshift/contracts';
 import { createPool, transaction, type Pool } from '@nightshift/db';
 import { createLogger, createMetrics } from '@nightshift/metrics';
 import { eventually, startStack, type RunningStack } from '@nightshift/testing';
-import { goal, percentile, report } from './report';
+import { goal, percentile, report, runToEnd } from './report';
 
 /**
  * The time that the platform adds to one turn of a task: from the request of one model call to the request of the next, as the
@@ -189,10 +189,4 @@ async function main(): Promise<void> {
   }
 }
 
-void main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runToEnd(main);

@@ -4,7 +4,7 @@ import { routes } from '@nightshift/contracts';
 import { createPool, type Pool } from '@nightshift/db';
 import { createLogger, createMetrics } from '@nightshift/metrics';
 import { startStack } from '@nightshift/testing';
-import { goal, median, report } from './report';
+import { goal, median, report, runToEnd } from './report';
 
 /**
  * What the tool-result store costs: put and get of 20 KB results from this process over NATS, as a share of the same bytes
@@ -88,10 +88,4 @@ async function main(): Promise<void> {
   }
 }
 
-void main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runToEnd(main);

@@ -1,5 +1,5 @@
 import { startScaleStack, type ScaleStack } from '@nightshift/testing';
-import { goal, report } from './report';
+import { goal, report, runToEnd } from './report';
 
 /**
  * How compactors scale: passes per second of 1, 2, 4 and 8 processes with one slot each, on transcripts of 100 000 tokens and
@@ -62,10 +62,4 @@ async function main(): Promise<void> {
   }
 }
 
-void main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runToEnd(main);
