@@ -92,6 +92,37 @@ it('two orchestrators share forty tasks, and none is worked on twice', async () 
   expect(ScriptedRunner.ran).toHaveLength(120);
 });
 
+it('of two results of one call the first counts, whichever orchestrator records it', async () => {
+  ScriptedGateway.reset(({ view }) =>
+    view?.messages.some(({ body }) => body.case === 'toolResults') ? says('', finish) : says('', read),
+  );
+  ScriptedRunner.reset(async ({ claim }, taskId) => {
+    const { rows } = await database.pool.query<{ call_id: string }>(
+      `SELECT call_id FROM tool_calls WHERE task_id = $1 AND state = 'started'`,
+      [taskId],
+    );
+    const callId = rows[0]?.call_id ?? '';
+    const result = { parts: [{ kind: { case: 'text' as const, value: 'from elsewhere' } }] };
+    // On its way beside the runner's own report: either may come first, at either orchestrator.
+    void world.orchestrator.bus.command(
+      routes.toolFinished,
+      { taskId, callId, runner: 'r2', ms: 1, result },
+      { ...team, messageId: `${callId}:elsewhere` },
+    );
+    return `read at ${claim.generation}`;
+  });
+  const tasks = await Promise.all(Array.from({ length: 20 }, () => world.create()));
+  await Promise.all(tasks.map(({ id }) => until(id, TaskState.COMPLETED)));
+  const { rows } = await database.pool.query<{ state: string; results: number; closed: number }>(
+    `SELECT c.state, (SELECT count(*)::int FROM task_entries e WHERE e.task_id = c.task_id AND e.kind = 'toolResult') AS results,
+       (SELECT count(*)::int FROM task_events v WHERE v.task_id = c.task_id AND v.kind = 'tool_finished'
+         AND v.data_json::json->>'callId' = c.call_id::text) AS closed
+     FROM tool_calls c WHERE c.task_id = ANY($1) AND c.tool = 'read_file'`,
+    [tasks.map(({ id }) => id)],
+  );
+  expect(rows).toEqual(Array.from({ length: 20 }, () => ({ state: 'finished', results: 2, closed: 1 })));
+});
+
 it('a dead letter unparks its task: a step pauses, a tool call is unknown, and a retry runs again', async () => {
   ScriptedRunner.reset(() => new Promise(() => undefined));
   ScriptedGateway.reset((_request, number) => (number === 1 ? says('', read) : says('', finish)));

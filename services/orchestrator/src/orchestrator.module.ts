@@ -47,6 +47,7 @@ import { CallStore } from './tools/call.store';
 import { ClaimCall } from './tools/claim-call';
 import { FileStore } from './tools/file.store';
 import { FinishCall } from './tools/finish-call';
+import { ParkedCalls } from './tools/parked-calls';
 import { ToolHandlers } from './tools/tool.handlers';
 
 export interface OrchestratorParts {
@@ -97,6 +98,7 @@ export class OrchestratorModule {
         // tools and workspaces
         ClaimCall,
         FinishCall,
+        ParkedCalls,
         OpenWorkspace,
         LostWorkspaces,
         // compaction

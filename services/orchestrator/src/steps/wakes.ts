@@ -11,7 +11,8 @@ import { PreparedTasks } from './prepared';
 /** What publishing a call needs to know of it. */
 export type DueCall = Pick<CallDraft, 'callId' | 'tool' | 'place' | 'wave' | 'state'>;
 
-const coalesceMs = 25;
+/** A turn changes a task three to five times within this time; a person sees no difference. */
+const coalesceMs = 100;
 
 /**
  * Publishes what an outcome made due, after its commit. Best effort: Postgres says what is due, and the sweeper of any
@@ -47,7 +48,7 @@ export class Wakes {
   }
 
   /**
-   * Tells readers that there is something new: at most every 25 ms, with the latest number. Readers query, so one message stands for all before it.
+   * Tells readers that there is something new: at most every 100 ms, with the latest number. Readers query, so one message stands for all before it.
    */
   changed(row: TaskRow): void {
     const key = `${row.teamId}/${row.id}`;

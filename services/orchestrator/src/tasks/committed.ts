@@ -4,6 +4,7 @@ import { task } from '@nightshift/contracts';
 import { Metrics } from '@nightshift/metrics';
 import { Wakes } from '../steps/wakes';
 import type { DueCall } from '../steps/wakes';
+import { ParkedCalls } from '../tools/parked-calls';
 import { EntryStore } from './entry.store';
 import type { CountDraft, Outcome } from './outcome';
 import { RecordStore } from './record.store';
@@ -17,6 +18,7 @@ export class Committed {
     private readonly store: RecordStore,
     private readonly entries: EntryStore,
     private readonly wakes: Wakes,
+    private readonly parked: ParkedCalls,
     private readonly metrics: Metrics,
   ) {}
 
@@ -46,6 +48,16 @@ export class Committed {
     return this.store.record(outcome, { row, leased: false, keep: keep && goesOn, now: Date.now() }, client);
   }
 
+  /**
+   * Records in one statement what closes the only call a task waits for; `after` must follow.
+   * @param closes parameters of that call, see `closingValues`
+   * @returns undefined when the row has moved on since it was parked
+   */
+  recordClosing(row: TaskRow, outcome: Outcome, closes: readonly unknown[], keep: boolean): Promise<Recorded | undefined> {
+    const goesOn = { ...row, ...outcome.row }.pending === task.Pending.STEP;
+    return this.store.record(outcome, { row, leased: false, keep: keep && goesOn, now: Date.now() }, undefined, closes);
+  }
+
   /** What follows a commit. */
   async after(
     outcome: Pick<Outcome, 'counted' | 'observed'> & Partial<Pick<Outcome, 'calls'>>,
@@ -57,6 +69,7 @@ export class Committed {
     this.count(outcome.counted);
     for (const { metric, value } of outcome.observed ?? []) this.metrics.histogram(metric).observe({}, value);
     this.entries.appended(row, recorded.entries, recorded.bytes);
+    this.parked.keep(row, outcome.calls ?? []);
     if (ended(row.state)) {
       this.entries.forget(row.teamId, row.id);
       const seconds = ((row.endedAt ?? row.updatedAt) - row.createdAt) / 1_000;

@@ -6,7 +6,8 @@ import type { PoolClient } from '@nightshift/db';
 import { v7 } from 'uuid';
 import type { Outcome } from './outcome';
 import { cleanText, storableJson } from './storable';
-import { rowOf, taskColumns } from './task-sql';
+import { recordClosingStatement, recordStatement } from './record-sql';
+import { rowOf } from './task-sql';
 import type { TaskRecord } from './task-sql';
 import type { Memory, TaskRow } from './task-row';
 import { WORKER } from './worker';
@@ -23,54 +24,6 @@ const graceMs: Readonly<Record<task.Pending, number | undefined>> = {
   [task.Pending.USER]: undefined,
   [task.Pending.NONE]: undefined,
 };
-
-/** One statement: the row by compare-and-set on the epoch, and everything that belongs to the outcome only if that held. */
-const statement = `
-WITH t AS (
-  UPDATE tasks SET
-    state = $4::smallint, pending = $5::smallint, reason = $6::text, epoch = epoch + 1, publish_count = 0, step_attempts = 0,
-    due_at = now() + $7::float8 * interval '1 millisecond',
-    lease_owner = $8::text, lease_until = CASE WHEN $8::text IS NULL THEN NULL ELSE now() + $30::float8 * interval '1 millisecond' END,
-    generation = $9::int, iterations = $10::int, tool_calls = $11::int, threshold_hits = $12::int, chain_position = $13::smallint, pass_id = $14::uuid,
-    pause_requested = COALESCE($15::boolean, pause_requested), compact_requested = COALESCE($16::boolean, compact_requested),
-    memory = $17::jsonb, last_seq = last_seq + $18::int, last_event_seq = last_event_seq + $19::int,
-    details_version = details_version + CASE WHEN $20::jsonb IS NULL THEN 0 ELSE 1 END,
-    updated_at = now(), ended_at = CASE WHEN $4::smallint IN (6, 7, 8) THEN now() END
-  WHERE team_id = $1::text AND id = $2::uuid AND epoch = $3::int AND state NOT IN (6, 7, 8) AND ($21::text IS NULL OR lease_owner = $21)
-  RETURNING ${taskColumns}
-), entries AS (
-  INSERT INTO task_entries (team_id, task_id, seq, kind, bytes, estimated_tokens, body)
-  SELECT $1::text, $2::uuid, e.seq, e.kind, octet_length(e.body), e.estimate, e.body
-  FROM t, unnest($22::int[], $23::text[], $24::int[], $25::bytea[]) AS e(seq, kind, estimate, body)
-), calls AS (
-  INSERT INTO tool_calls (team_id, task_id, call_id, provider_id, entry_seq, position, wave, tool, place, effect, state,
-    arguments_json, ended_at, result)
-  SELECT $1::text, $2::uuid, c.call_id, c.provider_id, $26::int, c.position, c.wave, c.tool, c.place, c.effect, c.state, c.arguments_json,
-    CASE WHEN c.result IS NOT NULL THEN now() END, decode(c.result, 'base64')
-  FROM t, json_to_recordset($27::json) AS c(call_id uuid, provider_id text, position smallint, wave smallint, tool text,
-    place text, effect smallint, state text, arguments_json text, result text)
-), closed AS (
-  UPDATE tool_calls SET state = c.state, result = decode(c.result, 'base64'), ended_at = now()
-  FROM t, json_to_recordset($28::json) AS c(call_id uuid, state text, result text)
-  WHERE tool_calls.team_id = $1::text AND tool_calls.task_id = $2::uuid AND tool_calls.call_id = c.call_id
-), events AS (
-  INSERT INTO task_events (team_id, task_id, seq, kind, data_json)
-  SELECT $1::text, $2::uuid, t.last_event_seq - $19::int + v.n, v.event->>'kind', v.event->>'data'
-  FROM t, json_array_elements($29::json) WITH ORDINALITY AS v(event, n)
-), pass AS (
-  INSERT INTO task_checkpoints (team_id, task_id, pass_id, reason, measured)
-  SELECT $1::text, $2::uuid, $14::uuid, $31::smallint, $32::int FROM t WHERE $31::smallint IS NOT NULL
-), details AS (
-  UPDATE task_details SET
-    version = version + 1,
-    criteria = COALESCE($20::jsonb->'criteria', criteria), plan = COALESCE($20::jsonb->'plan', plan),
-    chain = COALESCE($20::jsonb->'chain', chain), workspace = COALESCE($20::jsonb->'workspace', workspace),
-    rules = COALESCE($20::jsonb->>'rules', rules), question = COALESCE($20::jsonb->>'question', question),
-    result = COALESCE($20::jsonb->>'result', result), focus = COALESCE($20::jsonb->>'focus', focus),
-    receipt = COALESCE($20::jsonb->'receipt', receipt)
-  FROM t WHERE task_details.team_id = $1::text AND task_details.task_id = $2::uuid AND $20::jsonb IS NOT NULL
-)
-SELECT * FROM t`;
 
 /** What must still hold for an outcome to be recorded. */
 export interface RecordGuard {
@@ -100,9 +53,15 @@ export class RecordStore {
   /**
    * Records an outcome: everything or nothing.
    * @param db a client inside a transaction that holds the row lock; the pool otherwise
+   * @param closes parameters of the tool call that this outcome closes, see `closingValues`; none = it closes none of a runner
    * @returns undefined when the row has moved on; the work was somebody else's
    */
-  async record(outcome: Outcome, guard: RecordGuard, db: Pool | PoolClient = this.pool): Promise<Recorded | undefined> {
+  async record(
+    outcome: Outcome,
+    guard: RecordGuard,
+    db: Pool | PoolClient = this.pool,
+    closes: readonly unknown[] = [],
+  ): Promise<Recorded | undefined> {
     const { row } = guard;
     const next = { ...row, ...outcome.row };
     const entries = numbered(outcome, row, guard.now);
@@ -115,8 +74,8 @@ export class RecordStore {
     const assistant = entries.find(({ body }) => body.case === 'assistant');
     const bodies = entries.map((entry) => Buffer.from(toBinary(transcript.EntrySchema, entry)));
     const { rows } = await db.query<TaskRecord>({
-      name: 'record_outcome',
-      text: statement,
+      name: closes.length > 0 ? 'record_and_close' : 'record_outcome',
+      text: closes.length > 0 ? recordClosingStatement : recordStatement,
       values: [
         row.teamId,
         row.id,
@@ -165,6 +124,7 @@ export class RecordStore {
         this.worker.leaseMs,
         outcome.startsPass?.reason ?? null,
         outcome.startsPass?.measured ?? 0,
+        ...closes,
       ],
     });
     const updated = rows[0];

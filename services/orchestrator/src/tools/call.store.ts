@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import { Injectable } from '@nestjs/common';
 import { transcript } from '@nightshift/contracts';
 import type { tool } from '@nightshift/contracts';
@@ -8,10 +8,11 @@ import type { JudgedCall } from '../decide/guards';
 import type { BatchCall } from '../outcomes/batch';
 import { isUuid } from '../outcomes/calls';
 import type { CallState } from '../tasks/outcome';
-import { cleanText, storableInt, storableJson } from '../tasks/storable';
+import { cleanText, storableInt } from '../tasks/storable';
 import type { TaskRow } from '../tasks/task-row';
 import { rowOf, taskColumns } from '../tasks/task-sql';
 import type { TaskRecord } from '../tasks/task-sql';
+import { ledgerValues } from './closing-values';
 
 interface CallRecord extends QueryResultRow {
   call_id: string;
@@ -122,17 +123,7 @@ export class CallStore {
           WHERE team_id = $1 AND task_id = $2 AND call_id = $3 AND state IN ('intended', 'started') RETURNING call_id
         ) SELECT tool_calls.*, tool_calls.call_id IN (SELECT call_id FROM closed) AS closed FROM tool_calls
         WHERE team_id = $1 AND task_id = $2 AND entry_seq = $9 ORDER BY position`,
-      values: [
-        team,
-        task,
-        call.callId,
-        closed.state,
-        Buffer.from(toBinary(transcript.ToolResultSchema, closed.result)),
-        storableInt(closed.ms),
-        cleanText(closed.runner),
-        storableJson(closed.changes),
-        call.entrySeq,
-      ],
+      values: [team, task, call.callId, ...ledgerValues(closed), call.entrySeq],
     });
     if (!rows.some((row) => row.closed)) return undefined;
     const { state, result, changes } = closed;

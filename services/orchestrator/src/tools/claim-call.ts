@@ -22,11 +22,15 @@ export class ClaimCall {
   ) {}
 
   async claim(team: string, request: tool.ClaimRequest): Promise<Reply> {
-    const claimed = await this.calls.claim(team, request.taskId, request.callId, request.runner);
+    // What the task has seen so far was committed with the calls before this one: it need not wait for the claim.
+    const [claimed, seen] = await Promise.all([
+      this.calls.claim(team, request.taskId, request.callId, request.runner),
+      this.files.seen(team, request.taskId),
+    ]);
     if (!claimed) return this.refusal(team, request);
     const { row } = claimed;
     this.wakes.changed(row);
-    const [{ details }, seen] = await Promise.all([this.prepared.of(row), this.files.seen(team, row.id)]);
+    const { details } = await this.prepared.of(row);
     const bounds = resultBounds(row);
     const { tools } = details.options;
     return {

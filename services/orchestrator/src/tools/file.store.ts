@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
-import { cleanText, storableInt } from '../tasks/storable';
 import type { tool } from '@nightshift/contracts';
+import { isUuid } from '../outcomes/calls';
+import { fileArrays, filesConflict, unnestFiles } from './file-sql';
 
 export interface EditedPath {
   readonly path: string;
@@ -18,6 +19,7 @@ export class FileStore {
     team: string,
     task: string,
   ): Promise<readonly Pick<tool.SeenFile, 'path' | 'sha256' | 'readGeneration' | 'readInWhole'>[]> {
+    if (!isUuid(task)) return [];
     const { rows } = await this.pool.query<{ path: string; sha256: string; read_generation: number; read_in_whole: boolean }>({
       name: 'seen_files',
       text: 'SELECT path, sha256, read_generation, read_in_whole FROM task_files WHERE team_id = $1 AND task_id = $2',
@@ -31,30 +33,15 @@ export class FileStore {
     }));
   }
 
-  /** What one call read and changed; a path that is in `changes` counts as edited. */
+  /** What one call read and changed. */
   async note(client: PoolClient, team: string, task: string, finished: Pick<tool.Finished, 'seen' | 'changes'>): Promise<void> {
-    const edited = new Set(finished.changes.map(({ path }) => path));
-    const seen = new Map(finished.seen.map((file) => [file.path, file]));
-    const paths = [...new Set([...seen.keys(), ...edited])];
-    if (paths.length === 0) return;
-    const hashes = new Map(finished.changes.map((change) => [change.path, change.afterSha256]));
+    if (finished.seen.length + finished.changes.length === 0) return;
     await client.query({
       name: 'note_files',
       text: `INSERT INTO task_files (team_id, task_id, path, sha256, read_generation, read_in_whole, edited_at)
         SELECT $1, $2, f.path, f.sha256, f.read_generation, f.read_in_whole, CASE WHEN f.edited THEN now() END
-        FROM unnest($3::text[], $4::text[], $5::int[], $6::boolean[], $7::boolean[]) AS f(path, sha256, read_generation, read_in_whole, edited)
-        ON CONFLICT (team_id, task_id, path) DO UPDATE SET sha256 = excluded.sha256,
-          read_generation = excluded.read_generation, read_in_whole = excluded.read_in_whole,
-          edited_at = COALESCE(excluded.edited_at, task_files.edited_at)`,
-      values: [
-        team,
-        task,
-        paths.map(cleanText),
-        paths.map((path) => cleanText(seen.get(path)?.sha256 ?? hashes.get(path) ?? '')),
-        paths.map((path) => storableInt(seen.get(path)?.readGeneration ?? 0)),
-        paths.map((path) => seen.get(path)?.readInWhole ?? false),
-        paths.map((path) => edited.has(path)),
-      ],
+        FROM ${unnestFiles(3)} ${filesConflict}`,
+      values: [team, task, ...fileArrays(finished)],
     });
   }
 

@@ -6,6 +6,7 @@ import {
   NightshiftError,
   routes,
   type tool,
+  type ToolEffect,
   transcript,
   workspaceTools,
   isWorkspaceTool,
@@ -141,7 +142,9 @@ export class ToolCalls {
       return asAnswer(error, claim.tool, signal);
     }
     const effect = isWorkspaceTool(claim.tool) ? workspaceTools[claim.tool].effect : 'effectful';
-    await journal.started(call.callId, { tool: claim.tool, effect, ...(plan.intent ? { intent: plan.intent } : {}) });
+    if (effect !== 'read-only') await this.runner.workspaces.beforeChange(call.team, claim.workspaceId, signal);
+    const started = { tool: claim.tool, effect, ...(plan.intent ? { intent: plan.intent } : {}) };
+    await this.written(effect, journal.started(call.callId, started));
     // Window: started, no effect yet (or, for a command, an effect nobody saw).
     crashPoint('tool-running');
     let answer: Answer;
@@ -156,10 +159,16 @@ export class ToolCalls {
     }
     // Window: the effect took place, nothing says so.
     crashPoint('tool-performed');
-    await journal.result(call.callId, answer);
+    await this.written(effect, journal.result(call.callId, answer));
     // Window: the result is safe and nobody has heard of it.
     crashPoint('tool-result-journaled');
     return answer;
+  }
+
+  /** A read may be repeated, so it does not wait for its lines of the journal, and a full disk does not fail it. */
+  private async written(effect: ToolEffect, line: Promise<void>): Promise<void> {
+    if (effect !== 'read-only') return line;
+    line.catch((error: unknown) => this.runner.logger.warn({ error }, 'a line of the journal was not written'));
   }
 
   /** Large content goes to the store first: the report names it. Both may be repeated. */

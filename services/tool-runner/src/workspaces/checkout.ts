@@ -35,10 +35,8 @@ export async function checkOut(git: Git, source: Source, at: WorkspaceLayout, si
     path = at.tree;
     await cp(source.directory, path, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, filter: canBeCopied });
   }
-  const baseline = new Baseline(git, at.baseline, path);
-  await baseline.create('');
-  const baseCommit = isGit ? await headOf(git, path) : '';
-  return { path, mode, baseCommit, baseTree: await baseline.snapshot(signal), sharedObjects: '' };
+  // The state to compare with is taken before the first change: a task that only reads never pays for it.
+  return { path, mode, baseCommit: isGit ? await headOf(git, path) : '', baseTree: '', sharedObjects: '' };
 }
 
 /** Pipes, sockets and devices stay behind: they have no content. */

@@ -13,7 +13,7 @@ export const workspaceRecord = z.object({
   path: z.string(),
   mode: z.enum(workspaceModes),
   baseCommit: z.string(),
-  /** Git tree of the state at opening; diffs are taken against it. */
+  /** Git tree of the state before the first change; diffs are taken against it. Empty: nothing was changed yet. */
   baseTree: z.string(),
   /** Object directory of the repository that the checkout shares objects with; read-only for commands. */
   sharedObjects: z.string(),

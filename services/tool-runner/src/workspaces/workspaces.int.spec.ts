@@ -63,6 +63,28 @@ describe('workspaces', () => {
     rmSync(join(repository, 'uncommitted.txt'));
   });
 
+  it.each(['in_place', 'copy'])(
+    'the state to compare with is taken before the first change, not by a task that only reads: %s',
+    async (mode) => {
+      const directory = newDirectory(`first-change-${mode}`);
+      writeFileSync(join(directory, 'a.txt'), 'one\n');
+      const id = nextId();
+      const { path } = await side.open(id, { directory, mode });
+      await side.call('read_file', { path: 'a.txt' }, { workspaceId: id });
+      expect(await diff(id)).toMatchObject({ files: [], patch: '' });
+      expect(existsSync(join(test.workspaceRoot, team, id, 'baseline.git'))).toBe(false);
+      // A person's own change before that is not the task's.
+      writeFileSync(join(path, 'mine.txt'), 'by hand\n');
+      await Promise.all([
+        run(id, 'echo two >> a.txt'),
+        side.call('write_file', { path: 'b.txt', content: 'b' }, { workspaceId: id }),
+      ]);
+      const { files, patch } = await diff(id);
+      expect(files.map((file) => `${file.kind} ${file.path}`)).toEqual(['changed a.txt', 'created b.txt']);
+      expect(patch).toContain('+two');
+    },
+  );
+
   it.each([
     ['a branch', 'topic', 'one\ntwo\n'],
     ['a tag', 'v1', 'one\ntwo\n'],

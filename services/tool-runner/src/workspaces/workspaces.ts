@@ -6,7 +6,7 @@ import { Baseline, type Diff } from './baseline';
 import { checkOut } from './checkout';
 import type { Git } from './git';
 import { checkSource } from './source';
-import { layout, type Workspace, workspaceRecord, type WorkspaceRecord } from './workspace';
+import { layout, type Workspace, type WorkspaceLayout, workspaceRecord, type WorkspaceRecord } from './workspace';
 
 /** Bytes of a patch that fit a reply beside the list of files. */
 export const maxPatchBytes = 6 * 1024 * 1024;
@@ -21,6 +21,7 @@ interface Settings {
 export class Workspaces {
   private readonly known = new Map<string, Workspace>();
   private readonly opening = new Map<string, Promise<Workspace>>();
+  private readonly baselines = new Map<string, Promise<void>>();
   private readonly root: string;
 
   constructor(
@@ -74,8 +75,22 @@ export class Workspaces {
     );
   }
 
+  /** Takes the state that diffs are taken against, unless that was done: called before anything of a task changes a file. */
+  async beforeChange(team: string, id: string, signal?: AbortSignal): Promise<void> {
+    const workspace = await this.get(team, id);
+    if (workspace.record.baseTree !== '') return;
+    const key = keyOf(team, id);
+    let taking = this.baselines.get(key);
+    if (!taking) {
+      taking = this.takeBaseline(workspace, signal).finally(() => this.baselines.delete(key));
+      this.baselines.set(key, taking);
+    }
+    await taking;
+  }
+
   async diff(team: string, id: string, signal?: AbortSignal): Promise<Diff> {
     const { record, layout: at } = await this.get(team, id);
+    if (record.baseTree === '') return { patch: '', files: [], truncated: false };
     return new Baseline(this.git, at.baseline, record.path).diff(record.baseTree, maxPatchBytes, signal);
   }
 
@@ -104,13 +119,30 @@ export class Workspaces {
     const at = layout(this.root, team, request.workspaceId);
     const source = await checkSource(request, this.settings.allowedRoots, this.root);
     const checkout = await checkOut(this.git, source, at, signal);
-    if (request.patch) await new Baseline(this.git, at.baseline, checkout.path).apply(request.patch);
-    const record: WorkspaceRecord = { version: 1, team, id: request.workspaceId, ...checkout, openedAtMs: now };
+    const baseline = new Baseline(this.git, at.baseline, checkout.path);
+    const baseTree = request.patch ? await firstTree(baseline, checkout.baseTree, signal) : checkout.baseTree;
+    if (request.patch) await baseline.apply(request.patch);
+    return this.keep({ version: 1, team, id: request.workspaceId, ...checkout, baseTree, openedAtMs: now }, at);
+  }
+
+  private async takeBaseline({ record, layout: at }: Workspace, signal?: AbortSignal): Promise<void> {
+    const baseTree = await firstTree(new Baseline(this.git, at.baseline, record.path), '', signal);
+    await this.keep({ ...record, baseTree }, at);
+  }
+
+  private async keep(record: WorkspaceRecord, at: WorkspaceLayout): Promise<Workspace> {
     await writeDurably(at.record, JSON.stringify(record, undefined, 2));
     const workspace = { record, layout: at };
-    this.known.set(keyOf(team, request.workspaceId), workspace);
+    this.known.set(keyOf(record.team, record.id), workspace);
     return workspace;
   }
+}
+
+/** The tree before the first change: the one of the checkout, or the files as they are now. */
+async function firstTree(baseline: Baseline, tree: string, signal?: AbortSignal): Promise<string> {
+  if (tree !== '') return tree;
+  await baseline.create('');
+  return baseline.snapshot(signal);
 }
 
 /** Ids become directory names: anything else than letters, digits, - and _ is refused. */
