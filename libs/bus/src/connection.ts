@@ -43,6 +43,8 @@ export async function connectNats(settings: ConnectionSettings, metrics: Metrics
     pingInterval: 20_000,
     maxPingOut: 2,
     ignoreClusterUpdates: false,
+    // Two stack traces per request otherwise, for an error that hardly ever comes.
+    noAsyncTraces: true,
   };
   if (settings.user !== undefined) options.user = settings.user;
   if (settings.password !== undefined) options.pass = settings.password;

@@ -11,6 +11,8 @@ export abstract class BusContext {
   abstract readonly delivery: number;
   abstract readonly redelivered: boolean;
   abstract readonly subject: string;
+  /** The message as it came, encoded: whoever needs a hash of it need not encode it again. */
+  abstract readonly encoded: Uint8Array;
   /** The last tokens of a keyed subject. */
   abstract readonly key?: string;
   /** `Nats-Msg-Id` of a command or event. */

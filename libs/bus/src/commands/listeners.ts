@@ -8,7 +8,7 @@ import { streamName } from '../topology/plan';
 import { decodeBody } from '../wire/bodies';
 import { header } from '../wire/headers';
 
-function contextOf(message: Pick<Msg, 'subject' | 'headers'>, route: Route): BusContext {
+function contextOf(message: Pick<Msg, 'subject' | 'headers' | 'data'>, route: Route): BusContext {
   const key = message.subject.slice(route.subject.length + 1);
   return {
     team: header(message.headers, headerNames.team) ?? '',
@@ -17,6 +17,7 @@ function contextOf(message: Pick<Msg, 'subject' | 'headers'>, route: Route): Bus
     delivery: 1,
     redelivered: false,
     subject: message.subject,
+    encoded: message.data,
     ...(key === '' ? {} : { key }),
   };
 }

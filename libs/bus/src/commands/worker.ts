@@ -257,6 +257,7 @@ export class Worker {
     return {
       team: checkTeam(header(message.headers, headerNames.team)),
       signal,
+      encoded: message.body,
       deadlineMs: Infinity,
       delivery: message.delivery,
       redelivered: message.delivery > 1,

@@ -113,10 +113,11 @@ export class Answerer {
       if (remaining <= 0)
         throw new NightshiftError('DEADLINE_EXCEEDED', `${route.name}: the deadline had passed before work began`);
       if (open.abort.signal.aborted) throw abortReason(open.abort.signal);
-      const context = this.context(route, message, open, deadlineMs);
+      const team = checkTeam(header(message.headers, headerNames.team));
       const claim = header(message.headers, headerNames.claimCheck);
-      const body = claim === undefined ? message.data : await this.bus.claims.take(claim);
-      const input = decodeBody(route.input, body);
+      const encoded = claim === undefined ? message.data : await this.bus.claims.take(claim);
+      const context = contextOf(route, message, { team, encoded, deadlineMs, signal: open.abort.signal });
+      const input = decodeBody(route.input, encoded);
       const reply = await withSpan(
         `answer ${route.name}`,
         { 'messaging.system': 'nats', 'messaging.destination.name': route.subject },
@@ -141,19 +142,6 @@ export class Answerer {
       this.count(route, outcome);
       this.metrics.histogram('bus_request_duration_seconds').observe({ route: route.name }, (performance.now() - started) / 1000);
     }
-  }
-
-  private context(route: RequestRoute, message: Msg, open: Open, deadlineMs: number): BusContext {
-    const key = message.subject.slice(route.subject.length + 1);
-    return {
-      team: checkTeam(header(message.headers, headerNames.team)),
-      signal: open.abort.signal,
-      deadlineMs,
-      delivery: 1,
-      redelivered: false,
-      subject: message.subject,
-      ...(key === '' ? {} : { key }),
-    };
   }
 
   /** One timer for all long calls of this process: beats for each, and ends those whose caller fell silent. */
@@ -197,4 +185,13 @@ export class Answerer {
   private count(route: RequestRoute, outcome: Outcome): void {
     this.metrics.counter('bus_requests').inc({ route: route.name, outcome });
   }
+}
+
+function contextOf(
+  route: RequestRoute,
+  message: Msg,
+  of: Pick<BusContext, 'team' | 'encoded' | 'deadlineMs' | 'signal'>,
+): BusContext {
+  const key = message.subject.slice(route.subject.length + 1);
+  return { ...of, delivery: 1, redelivered: false, subject: message.subject, ...(key === '' ? {} : { key }) };
 }

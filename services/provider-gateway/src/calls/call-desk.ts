@@ -15,6 +15,8 @@ export interface Caller {
   team: string;
   signal: StopSignal;
   deadlineMs: number;
+  /** The request as it came; absent = it is encoded once more. */
+  encoded?: Uint8Array;
 }
 
 export interface DeskHooks {
@@ -79,7 +81,7 @@ export class CallDesk {
   async complete(request: llm.CompleteRequest, caller: Caller): Promise<llm.CompleteReply> {
     if (!request.taskId) throw new NightshiftError('INVALID_ARGUMENT', 'task_id: expected the task that the call belongs to');
     this.stops.check(caller.team, request.taskId);
-    const key = callKeyOf(caller.team, request);
+    const key = callKeyOf(caller.team, request, caller.encoded);
     const text = keyText(key);
     let call = this.running.get(text);
     if (call?.reply) {

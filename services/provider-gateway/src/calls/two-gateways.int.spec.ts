@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { llm, transcript } from '@nightshift/contracts';
 import { withDatabase } from '@nightshift/testing';
 import { callKeyOf } from '../ledger/call-key';
@@ -107,6 +107,10 @@ it('does not mistake another team, task, purpose or request for the same call', 
     callKeyOf('acme', create(llm.CompleteRequestSchema, { ...base, view: create(transcript.ViewSchema, { system: 'y' }) })),
   ].map((key) => JSON.stringify(key));
   expect(new Set(hashes).size).toBe(hashes.length);
+  const moved = create(llm.CompleteRequestSchema, { ...base, temperature: 0.5, hasTemperature: true });
+  expect(callKeyOf('acme', moved).hash).not.toBe(callKeyOf('acme', base).hash);
+  // The bytes that came and the message encoded again are the same call.
+  expect(callKeyOf('acme', moved, toBinary(llm.CompleteRequestSchema, moved))).toEqual(callKeyOf('acme', moved));
   // Where in the chain to start does not change what is asked.
   expect(callKeyOf('acme', create(llm.CompleteRequestSchema, { ...base, chainPosition: 1, measuredInputTokens: 9 }))).toEqual(
     callKeyOf('acme', base),

@@ -67,9 +67,18 @@ export function argumentsObject(json: string, notes: Translations): Record<strin
   return { malformed_arguments: json };
 }
 
-/** The schema of a tool; it was checked when the tool was declared. */
-export function schemaOf(tool: transcript.ToolSchema): Record<string, unknown> {
-  return tool.inputSchemaJson
-    ? (JSON.parse(tool.inputSchemaJson) as Record<string, unknown>)
-    : { type: 'object', properties: {} };
+/** Schemas parsed so far, by their text: a task sends the same few with every request. */
+const schemas = new Map<string, Readonly<Record<string, unknown>>>();
+const schemasKept = 500;
+
+/** The schema of a tool; it was checked when the tool was declared. Not to be changed: it is shared. */
+export function schemaOf({ inputSchemaJson }: transcript.ToolSchema): Readonly<Record<string, unknown>> {
+  if (!inputSchemaJson) return { type: 'object', properties: {} };
+  let schema = schemas.get(inputSchemaJson);
+  if (schema === undefined) {
+    schema = JSON.parse(inputSchemaJson) as Record<string, unknown>;
+    if (schemas.size >= schemasKept) schemas.clear();
+    schemas.set(inputSchemaJson, schema);
+  }
+  return schema;
 }
