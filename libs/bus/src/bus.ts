@@ -27,6 +27,7 @@ import { decodeBody, encodeBody } from './wire/bodies';
 import { ClaimCheck } from './wire/claim-check';
 import { checkTeam, deadlineAt, header, outgoingHeaders } from './wire/headers';
 import { fromNats } from './wire/nats-errors';
+import { Outbox } from './wire/outbox';
 
 export interface BusSettings extends ConnectionSettings {
   ackWaitMs: number;
@@ -53,6 +54,8 @@ export class Bus {
   readonly claims: ClaimCheck;
   /** How far this process is with ending. */
   readonly drain = new Drain();
+  /** Requests and their answers leave through it. */
+  readonly outbox = new Outbox();
   private readonly caller: Caller;
   private readonly buckets = new Map<string, Promise<Kv>>();
 
@@ -64,7 +67,7 @@ export class Bus {
     readonly metrics: Metrics,
     readonly logger: Logger,
   ) {
-    this.caller = new Caller(connection, this.timings, inboxPrefix(settings.service));
+    this.caller = new Caller(connection, this.timings, this.outbox, inboxPrefix(settings.service));
     this.claims = new ClaimCheck(stream, () => connection.info?.max_payload ?? 1024 * 1024, metrics);
   }
 
@@ -176,12 +179,14 @@ export class Bus {
 
   /** What was published so far has reached the server. */
   flush(): Promise<void> {
+    this.outbox.flush();
     return this.connection.flush();
   }
 
   /** Ends requests in flight with UNAVAILABLE, sends what is buffered, and closes. */
   async close(): Promise<void> {
     this.caller.close();
+    this.outbox.flush();
     if (this.connection.isClosed()) return;
     // A drain waits for the server; without one it would wait for ever.
     if (this.connected) await this.connection.drain();

@@ -179,7 +179,7 @@ export class Worker {
       if (closing === undefined) return this.sendBack(message);
       switch (closing.do) {
         case 'ack':
-          message.ack();
+          this.bus.outbox.push(() => message.ack());
           return this.count(closing.outcome);
         case 'nak':
           if (!closing.counted) await this.uncounted.add(message);

@@ -171,11 +171,12 @@ export class Answerer {
   }
 
   private respond(message: Msg, kind: 'heartbeat' | 'result' | 'error', body: Uint8Array, claimCheck?: string): void {
-    if (this.bus.connection.isClosed()) return;
     const out = headers();
     out.set(headerNames.reply, kind);
     if (claimCheck !== undefined) out.set(headerNames.claimCheck, claimCheck);
-    message.respond(body, { headers: out });
+    this.bus.outbox.push(() => {
+      if (!this.bus.connection.isClosed()) message.respond(body, { headers: out });
+    });
   }
 
   private respondError(message: Msg, error: NightshiftError): void {

@@ -3,6 +3,7 @@ import { headerNames, NightshiftError, type RequestRoute } from '@nightshift/con
 import { abortReason, decodeError } from '../wire/bodies';
 import { header, outgoingHeaders, type Outgoing } from '../wire/headers';
 import { fromNats } from '../wire/nats-errors';
+import type { Outbox } from '../wire/outbox';
 import { goneBody, keepAliveSubject, timerMs, type BusTimings } from './timings';
 
 export interface Call {
@@ -26,6 +27,7 @@ export class Caller {
   constructor(
     private readonly connection: NatsConnection,
     private readonly timings: BusTimings,
+    private readonly outbox: Outbox,
     prefix: string,
   ) {
     this.base = `${createInbox(prefix)}.`;
@@ -61,7 +63,7 @@ export class Caller {
       };
       const giveUp = (error: NightshiftError): void => {
         fail(error);
-        if (keepAlive !== undefined && !this.connection.isClosed()) this.connection.publish(keepAlive, goneBody);
+        if (keepAlive !== undefined) this.outbox.push(() => this.unlessClosed(keepAlive, goneBody));
       };
       const onAbort = (): void => giveUp(abortReason(call.signal!));
       const deadline = setTimeout(
@@ -87,18 +89,24 @@ export class Caller {
           () => giveUp(new NightshiftError('UNAVAILABLE', `${route.name}: no sign of life for ${this.timings.silenceMs} ms`)),
           this.timings.silenceMs,
         );
-        alive = setInterval(() => {
-          if (!this.connection.isClosed()) this.connection.publish(keepAlive);
-        }, this.timings.heartbeatMs);
+        alive = setInterval(() => this.unlessClosed(keepAlive), this.timings.heartbeatMs);
       }
-      try {
-        this.connection.publish(call.subject, call.body, {
-          reply: this.base + token,
-          headers: outgoingHeaders(keepAlive === undefined ? outgoing : { ...outgoing, keepAlive }),
-        });
-      } catch (error) {
-        fail(fromNats(error, route.name));
-      }
+      const attempt = (send: () => void): void => {
+        try {
+          send();
+        } catch (error) {
+          fail(fromNats(error, route.name));
+        }
+      };
+      attempt(() => {
+        // Now, in the caller's own trace; what is sent later runs in anybody's.
+        const headers = outgoingHeaders(keepAlive === undefined ? outgoing : { ...outgoing, keepAlive });
+        // Given up within the turn it was made in: nobody waits.
+        const send = (): void => {
+          if (this.waiting.has(token)) this.connection.publish(call.subject, call.body, { reply: this.base + token, headers });
+        };
+        this.outbox.push(() => attempt(send));
+      });
     });
   }
 
@@ -127,6 +135,10 @@ export class Caller {
         reject(fromNats(error, call.route.name));
       }
     });
+  }
+
+  private unlessClosed(subject: string, body?: Uint8Array): void {
+    if (!this.connection.isClosed()) this.connection.publish(subject, body);
   }
 
   /** Requests in flight end with UNAVAILABLE. */
