@@ -226,6 +226,7 @@ export class Bus {
     const until = Date.now() + publishWithinMs;
     for (;;) {
       try {
+        await new Promise<void>((resolve) => this.outbox.push(resolve));
         await this.stream.publish(to, body, { headers, msgID: messageId, timeout: publishTryMs });
         return;
       } catch (error) {
