@@ -6,15 +6,18 @@ import { task, transcript } from '@nightshift/contracts';
 import type { Pool } from '@nightshift/db';
 import { eventually, startStack, type RunningStack } from '@nightshift/testing';
 import { makeWorkspace, submit } from './small-task';
-import type { Trigger } from './crash-plan';
+import type { CrashPoint } from './crash-plan';
 
-/** wide: never compacted by itself; tight: two or three passes by summary; refused: its model refuses summaries. */
-export type Kind = 'wide' | 'tight' | 'refused';
+/**
+ * wide: never compacted by itself; tight: two or three passes by summary; refused: its model refuses summaries; wordy: so does
+ * this one, and what it says itself is what fills the window, so that a pass goes down to the last tier.
+ */
+export type Kind = 'wide' | 'tight' | 'refused' | 'wordy';
 /** Three in a round: a command that appends, a write, a read. */
 const calls = 18;
 const noiseChars = 12_000;
-const windows: Readonly<Record<Kind, number>> = { wide: 200_000, tight: 32_000, refused: 32_000 };
-const kinds = Object.keys(windows) as Kind[];
+const windows: Readonly<Record<Kind, number>> = { wide: 200_000, tight: 32_000, refused: 32_000, wordy: 32_000 };
+export const kinds = Object.keys(windows) as Kind[];
 
 export interface LoadedTask {
   readonly id: string;
@@ -40,6 +43,7 @@ export function startCrashStack(environment: Record<string, string>): Promise<Ru
     wide: { name: 'marks', calls },
     tight: { name: 'marks', calls, chars: noiseChars },
     refused: { name: 'summaries', kind: 'refusing', otherwise: 'marks', calls, chars: noiseChars },
+    wordy: { name: 'summaries', kind: 'refusing', otherwise: 'marks', calls, chars: noiseChars, wordy: true },
   };
   return startStack({
     simulator: {
@@ -93,18 +97,14 @@ export class CrashLoad {
   }
 
   /** Makes some running tasks pass a point. What the API cannot do at this moment is asked for again by the caller. */
-  async trigger(trigger: Trigger): Promise<void> {
+  async trigger({ trigger, kind }: Pick<CrashPoint, 'trigger' | 'kind'>): Promise<void> {
     if (trigger === 'work') return;
     const states = await this.states();
     // A task that was paused before goes on by a command, the one way for a step to begin in the middle of a load.
     if (trigger === 'pause') await this.resume(states);
-    const suited = this.tasks.filter(
-      (each) =>
-        each.kind === (trigger === 'compact' ? each.kind : 'wide') &&
-        !each.cancelled &&
-        [task.TaskState.RUNNING, task.TaskState.WAITING].includes(states.get(each.id) ?? 0) &&
-        (trigger !== 'compact' || each.kind !== 'wide'),
-    );
+    const suits = (one: Kind): boolean => (kind ? one === kind : (one === 'wide') === (trigger !== 'compact'));
+    const active = [task.TaskState.RUNNING, task.TaskState.WAITING];
+    const suited = this.tasks.filter((each) => suits(each.kind) && !each.cancelled && active.includes(states.get(each.id) ?? 0));
     const chosen = Array.from({ length: Math.min(4, suited.length) }, () => suited[this.turn++ % suited.length]);
     await Promise.all(
       chosen.map(async (each) => {
@@ -185,6 +185,7 @@ const endStates = [task.TaskState.COMPLETED, task.TaskState.FAILED, task.TaskSta
 function settled(result: transcript.ToolResult, directory: string): string {
   return textOf(result)
     .replaceAll(directory, '<workspace>')
+    .replace(/\br[0-9a-f]{24}\b/g, '<stored>')
     .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>')
     .replace(/ after \d+\.\d s\]/g, ' after some time]');
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ServiceName } from '@nightshift/contracts';
 import { eventually, type RunningStack } from '@nightshift/testing';
+import type { Kind } from './crash-load';
 
 /** What makes a process pass a point that work alone does not reach soon enough. */
 export type Trigger = 'work' | 'compact' | 'message' | 'pause' | 'cancel';
@@ -11,9 +12,16 @@ export interface CrashPoint {
   /** Named in the service's code; without one the process is killed wherever it is. */
   readonly name?: string;
   readonly trigger: Trigger;
+  /** Tasks of this kind are made to pass it; any suited ones where none is named. */
+  readonly kind?: Kind;
 }
 
-const point = (service: ServiceName, name?: string, trigger: Trigger = 'work'): CrashPoint => ({ service, name, trigger });
+const point = (service: ServiceName, name?: string, trigger: Trigger = 'work', kind?: Kind): CrashPoint => ({
+  service,
+  name,
+  trigger,
+  kind,
+});
 
 /** Every named window of every service, in turn between the services, so that each has run for a while before it dies again. */
 export const crashPoints: readonly CrashPoint[] = [
@@ -26,18 +34,21 @@ export const crashPoints: readonly CrashPoint[] = [
   point('compactor', 'compactor.summary', 'compact'),
   point('orchestrator', 'orchestrator.answered'),
   point('tool-runner', 'tool-performed'),
-  point('compactor', 'compactor.micro', 'compact'),
+  point('compactor', 'compactor.micro', 'compact', 'refused'),
   point('orchestrator', 'orchestrator.recorded'),
   point('provider-gateway', 'gateway-before-answer-stored'),
   point('compactor', 'compactor.storing', 'compact'),
   point('orchestrator', 'orchestrator.call_closed'),
   point('model-registry'),
+  point('compactor', 'compactor.images', 'compact', 'wordy'),
   point('compactor', 'compactor.before_finished', 'compact'),
   point('orchestrator', 'orchestrator.pass_ended', 'compact'),
   point('tool-runner', 'tool-result-journaled'),
+  point('compactor', 'compactor.on_device', 'compact', 'wordy'),
   point('orchestrator', 'orchestrator.delivering', 'message'),
   point('compactor', 'compactor.finished', 'compact'),
   point('tool-result-store'),
+  point('compactor', 'compactor.prune', 'compact', 'wordy'),
   point('orchestrator', 'orchestrator.stopped', 'cancel'),
 ];
 

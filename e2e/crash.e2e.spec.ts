@@ -2,7 +2,17 @@ import { flag, integer, loadConfig } from '@nightshift/config';
 import { task } from '@nightshift/contracts';
 import { createPool, type Pool } from '@nightshift/db';
 import { eventually, type RunningStack } from '@nightshift/testing';
-import { CrashLoad, hashOf, marksOf, startCrashStack, type Kind, type LoadedTask, type Round, type Work } from './crash-load';
+import {
+  CrashLoad,
+  hashOf,
+  kinds,
+  marksOf,
+  startCrashStack,
+  type Kind,
+  type LoadedTask,
+  type Round,
+  type Work,
+} from './crash-load';
 import { CrashPlan, crashPoints, type CrashPoint } from './crash-plan';
 
 /**
@@ -26,8 +36,9 @@ const paceMs = 14_000;
 const endWithinMs = 180_000;
 jest.setTimeout(60 * 60_000);
 
-/** Of ten tasks seven are never compacted, two by summary, one without. */
-const kindOf = (index: number): Kind => (index % 10 < 7 ? 'wide' : index % 10 < 9 ? 'tight' : 'refused');
+/** Of ten tasks six are never compacted, two by summary, two without. */
+const turns: readonly Kind[] = [...Array<Kind>(6).fill('wide'), 'tight', 'tight', 'refused', 'wordy'];
+const kindOf = (index: number): Kind => turns[index % turns.length] ?? 'wide';
 
 describe('tasks under load', () => {
   let stack: RunningStack;
@@ -41,7 +52,7 @@ describe('tasks under load', () => {
     pool = createPool({ DATABASE_URL: stack.databaseUrl, DATABASE_POOL_SIZE: 2 });
     const load = new CrashLoad(stack, pool);
     await load.latency(0);
-    for (const kind of ['wide', 'tight', 'refused'] as const) await load.start(`undisturbed-${kind}`, kind);
+    for (const kind of kinds) await load.start(`undisturbed-${kind}`, kind);
     await load.ended(endWithinMs);
     for (const one of load.tasks)
       undisturbed.set(one.kind, { work: await load.work(one), hash: hashOf(one), marks: marksOf(one) });
@@ -62,7 +73,7 @@ describe('tasks under load', () => {
     return load;
   };
   const fire = async (load: CrashLoad, point: CrashPoint): Promise<void> => {
-    const seconds = await plan.fire(stack, point, () => load.trigger(point.trigger));
+    const seconds = await plan.fire(stack, point, () => load.trigger(point));
     process.stdout.write(`${(point.name ?? point.service).padEnd(32)} died and is back after ${seconds.toFixed(1)} s\n`);
   };
   const restartServers = async (): Promise<void> => {

@@ -13,6 +13,7 @@ import type { TaskRow } from '../tasks/task-row';
 import { rowOf, taskColumns } from '../tasks/task-sql';
 import type { TaskRecord } from '../tasks/task-sql';
 import { ledgerValues } from './closing-values';
+import { seenFiles } from './file-sql';
 
 interface CallRecord extends QueryResultRow {
   call_id: string;
@@ -58,6 +59,8 @@ export interface ClaimedCall {
   readonly tool: string;
   readonly argumentsJson: string;
   readonly row: TaskRow;
+  /** What the model has read or written so far, as committed with the calls before this one. */
+  readonly seen: readonly Pick<tool.SeenFile, 'path' | 'sha256' | 'readGeneration' | 'readInWhole'>[];
 }
 
 /** The effect ledger. Rows are inserted with the outcome that intends them (RecordStore). */
@@ -138,7 +141,9 @@ export class CallStore {
    */
   async claim(team: string, task: string, call: string, runner: string): Promise<ClaimedCall | undefined> {
     if (!isUuid(task) || !isUuid(call)) return undefined;
-    const { rows } = await this.pool.query<TaskRecord & { tool: string; arguments_json: string }>({
+    const { rows } = await this.pool.query<
+      TaskRecord & { tool: string; arguments_json: string; seen: ClaimedCall['seen'] | null }
+    >({
       name: 'claim_call',
       text: `WITH locked AS (
           SELECT id FROM tasks WHERE team_id = $1 AND id = $2 AND state NOT IN (5, 6, 7, 8) FOR UPDATE
@@ -155,11 +160,11 @@ export class CallStore {
           SELECT $1, $2, last_event_seq, 'tool_started',
             json_build_object('callId', call_id, 'tool', tool, 'runner', $4::text, 'arguments', left(arguments_json, 2000))::text
           FROM event WHERE fresh
-        ) SELECT * FROM event`,
+        ) SELECT *, ${seenFiles} AS seen FROM event`,
       values: [team, task, call, cleanText(runner)],
     });
     const found = rows[0];
-    return found && { tool: found.tool, argumentsJson: found.arguments_json, row: rowOf(found) };
+    return found && { tool: found.tool, argumentsJson: found.arguments_json, row: rowOf(found), seen: found.seen ?? [] };
   }
 
   /** Numbers the publishing of calls, so that each has a fresh message id. */

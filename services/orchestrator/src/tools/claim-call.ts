@@ -6,7 +6,6 @@ import { PreparedTasks } from '../steps/prepared';
 import { Wakes } from '../steps/wakes';
 import { TaskStore } from '../tasks/task.store';
 import { CallStore } from './call.store';
-import { FileStore } from './file.store';
 
 type Reply = MessageInitShape<typeof tool.ClaimReplySchema>;
 
@@ -16,17 +15,12 @@ export class ClaimCall {
   constructor(
     private readonly tasks: TaskStore,
     private readonly calls: CallStore,
-    private readonly files: FileStore,
     private readonly prepared: PreparedTasks,
     private readonly wakes: Wakes,
   ) {}
 
   async claim(team: string, request: tool.ClaimRequest): Promise<Reply> {
-    // What the task has seen so far was committed with the calls before this one: it need not wait for the claim.
-    const [claimed, seen] = await Promise.all([
-      this.calls.claim(team, request.taskId, request.callId, request.runner),
-      this.files.seen(team, request.taskId),
-    ]);
+    const claimed = await this.calls.claim(team, request.taskId, request.callId, request.runner);
     if (!claimed) return this.refusal(team, request);
     const { row } = claimed;
     this.wakes.changed(row);
@@ -42,7 +36,7 @@ export class ClaimCall {
       spillChars: bounds.spill,
       readChars: bounds.read,
       policy: { ...tools, allowedHosts: [...tools.allowedHosts], environmentAllow: [...tools.environmentAllow] },
-      seen: [...seen],
+      seen: [...claimed.seen],
       generation: row.generation,
       rootId: row.rootId,
     };

@@ -8,6 +8,10 @@ export function unnestFiles(first: number): string {
   return `unnest(${arrays.join(', ')}) AS f(path, sha256, read_generation, read_in_whole, edited)`;
 }
 
+/** The files of task $2 of team $1 that its model has seen, as one JSON value; null for none. */
+export const seenFiles = `(SELECT json_agg(json_build_object('path', path, 'sha256', sha256, 'readGeneration', read_generation,
+  'readInWhole', read_in_whole)) FROM task_files WHERE team_id = $1 AND task_id = $2)`;
+
 /** A file that was seen before takes the newest facts; when it was edited is never forgotten. */
 export const filesConflict = `ON CONFLICT (team_id, task_id, path) DO UPDATE SET sha256 = excluded.sha256,
   read_generation = excluded.read_generation, read_in_whole = excluded.read_in_whole,

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from '@nightshift/db';
 import type { PoolClient } from '@nightshift/db';
 import type { tool } from '@nightshift/contracts';
-import { isUuid } from '../outcomes/calls';
 import { fileArrays, filesConflict, unnestFiles } from './file-sql';
 
 export interface EditedPath {
@@ -14,24 +13,6 @@ export interface EditedPath {
 @Injectable()
 export class FileStore {
   constructor(private readonly pool: Pool) {}
-
-  async seen(
-    team: string,
-    task: string,
-  ): Promise<readonly Pick<tool.SeenFile, 'path' | 'sha256' | 'readGeneration' | 'readInWhole'>[]> {
-    if (!isUuid(task)) return [];
-    const { rows } = await this.pool.query<{ path: string; sha256: string; read_generation: number; read_in_whole: boolean }>({
-      name: 'seen_files',
-      text: 'SELECT path, sha256, read_generation, read_in_whole FROM task_files WHERE team_id = $1 AND task_id = $2',
-      values: [team, task],
-    });
-    return rows.map((row) => ({
-      path: row.path,
-      sha256: row.sha256,
-      readGeneration: row.read_generation,
-      readInWhole: row.read_in_whole,
-    }));
-  }
 
   /** What one call read and changed. */
   async note(client: PoolClient, team: string, task: string, finished: Pick<tool.Finished, 'seen' | 'changes'>): Promise<void> {
