@@ -205,16 +205,17 @@ export function marksOf({ directory }: LoadedTask): string[] {
   }
 }
 
-/** One hash over the names and contents of all files. */
-export function hashOf({ directory }: LoadedTask): string {
-  const hash = createHash('sha256');
-  for (const name of readdirSync(directory, { recursive: true, withFileTypes: true })
+/** Every file of a workspace with the hash of its content, in the order of their names. */
+export function filesOf({ directory }: LoadedTask): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)))
-    .sort())
-    hash
-      .update(`${name}\0`)
-      .update(readFileSync(path.join(directory, name)))
-      .update('\0');
-  return hash.digest('hex');
+    .sort()
+    .map(
+      (name) =>
+        `${name} ${createHash('sha256')
+          .update(readFileSync(path.join(directory, name)))
+          .digest('hex')
+          .slice(0, 16)}`,
+    );
 }

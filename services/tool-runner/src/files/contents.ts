@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { NightshiftError } from '@nightshift/contracts';
@@ -41,10 +41,17 @@ export function refuseOther(place: Place): void {
   }
 }
 
+/** Where the new content of a file is written first: by the name of the file, so that a repetition finds what a crash left. */
+export function temporaryName(path: string): string {
+  return `.nightshift-${sha256(path).slice(0, 12)}.tmp`;
+}
+
 /** Replaces a file in one step: readers see the old or the new content, also after a crash. Keeps the mode. */
 export async function replaceWhole(place: Place, content: string | Uint8Array): Promise<void> {
-  const temporary = place.sibling(`.nightshift-${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = place.sibling(temporaryName(place.path));
   try {
+    // What lies there is of a runner that was killed, or a link that a command has put there: neither is followed.
+    await rm(temporary, { force: true });
     const file = await open(temporary, 'wx', place.stats ? place.stats.mode & 0o777 : 0o644);
     try {
       // The mode given to open is cut by the umask.

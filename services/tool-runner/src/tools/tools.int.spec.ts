@@ -1,9 +1,20 @@
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { transcript, type tool } from '@nightshift/contracts';
 import { textOf } from '../../spec-kit/other-side';
 import { withRunner } from '../../spec-kit/with-runner';
+import { temporaryName } from '../files/contents';
 
 const { FAILED, FINISHED } = transcript.ToolOutcome;
 
@@ -103,6 +114,21 @@ describe('the tools of a workspace', () => {
     await call(newTask(), 'write_file', { path: 'run.sh', content: '#!/bin/sh\nexit 0\n' });
     expect(statSync(join(directory, 'run.sh')).mode & 0o777).toBe(0o755);
     expect(textOf(await call(newTask(), 'list_files', {}))).not.toContain('.tmp');
+  });
+
+  it.each<[string, (at: string, outside: string) => void]>([
+    ['what a killed runner left', (at) => writeFileSync(at, 'half of it')],
+    ['a link to somewhere else', (at, outside) => symlinkSync(outside, at)],
+  ])('%s under the temporary name is replaced, not followed', async (_title, leave) => {
+    const outside = join(test.sources, 'outside.txt');
+    writeFileSync(outside, 'not the workspace');
+    const left = join(directory, temporaryName('fresh.txt'));
+    leave(left, outside);
+    expect((await call(newTask(), 'write_file', { path: 'fresh.txt', content: 'whole' })).result?.outcome).toBe(FINISHED);
+    expect(readFileSync(join(directory, 'fresh.txt'), 'utf8')).toBe('whole');
+    expect(readFileSync(outside, 'utf8')).toBe('not the workspace');
+    expect(existsSync(left)).toBe(false);
+    rmSync(join(directory, 'fresh.txt'));
   });
 
   it('a small picture is shown, a large one is stored, a binary file is named', async () => {
