@@ -98,10 +98,16 @@ describe('nightshift compact FILE', () => {
     const cases: [string, string, RegExp][] = [
       ['middle.jsonl', `${whole}\n{"type":\n${whole}\n`, /middle\.jsonl:2: expected one JSON object/],
       ['text.txt', 'hello\n', /text\.txt:1: expected JSON/],
-      ['empty.json', '', /empty\.json: expected a session, found an empty file/],
+      ['empty.json', '', /empty\.json:1: expected a session, found an empty file/],
       ['pretty.json', '[\n  {\n    "role": "user",\n    "content": go\n  }\n]', /pretty\.json:4: expected one JSON value/],
       ['cut.json', '[\n  {\n    "role": "user",\n', /cut\.json:3: expected one JSON value/],
-      ['foreign.json', '{"name":"package"}', /foreign\.json.*expected/],
+      ['broken.json', '[{"role":"user","content":"go"},]', /broken\.json:1: expected one JSON/],
+      ['foreign.json', '{\n  "name": "package"\n}', /foreign\.json:1: expected a session of codex/],
+      [
+        'element.json',
+        '[\n  {"role":"user","content":"go"},\n  {"content":"ok"}\n]',
+        /element\.json:3: 1\.role: .*expected string/,
+      ],
     ];
     for (const [name, text, message] of cases) {
       const { out, err } = await compact(fileOf(name, text));

@@ -203,13 +203,17 @@ describe('importSession', () => {
   });
 
   it.each([
-    ['', 'a: expected a session, found an empty file'],
+    ['', 'a:1: expected a session, found an empty file'],
     ['hello', 'a:1: expected JSON'],
-    ['{"foo": 1}', 'a: expected a session of codex, pi, claude-code'],
+    ['{"foo": 1}', 'a:1: expected a session of codex, pi, claude-code'],
     ['{"type":"session","id":"s"}\n{"type":\n{"type":"message"}', 'a:2: expected one JSON object'],
     [lines({ type: 'session', id: 's' }, { type: 'message', message: { role: 'alien' } }), 'a:2: role: Invalid'],
-    [JSON.stringify({ messages: [{ content: 'x' }] }), 'a: messages.0.role: Invalid input: expected string'],
-    ['{"messages": []}', 'a: expected messages; this openai-chat session has none'],
+    [JSON.stringify({ messages: [{ content: 'x' }] }), 'a:1: messages.0.role: Invalid input: expected string'],
+    [
+      JSON.stringify({ values: { messages: [{ type: 'human', content: 'go' }, { content: 'x' }] } }, undefined, 2),
+      'a:8: values.messages.1.type: Invalid input: expected string',
+    ],
+    ['{"messages": []}', 'a:1: expected messages; this openai-chat session has none'],
   ])('refuses %j with file, line and what was expected', (text, message) => {
     expect(() => importSession('a', text)).toThrow(SessionFault);
     expect(() => importSession('a', text)).toThrow(message);

@@ -38,6 +38,6 @@ export function importSession(file: string, text: string): Session {
   const format = recognise(source);
   const { session, tools } = importers[format](source);
   const entries = session.entries();
-  if (entries.length === 0) throw new SessionFault(file, undefined, `expected messages; this ${format} session has none`);
+  if (entries.length === 0) throw new SessionFault(file, 1, `expected messages; this ${format} session has none`);
   return { format, system: session.system, tools, entries, warnings: [...source.warnings, ...session.warnings] };
 }

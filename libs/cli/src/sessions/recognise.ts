@@ -49,7 +49,7 @@ export function recognise(source: SessionFile): SessionFormat {
   }
   throw new SessionFault(
     source.file,
-    undefined,
+    source.records[0]?.line ?? 1,
     `expected a session of ${marks.map(({ format }) => format).join(', ')}; this is JSON, but none of them`,
   );
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { lineOfPath } from './line-of-path';
 import { SessionFault } from './session';
 
 /** One JSON value of a session file, with the line it stands on (1 for files that are one value). */
@@ -11,6 +12,8 @@ export interface SessionFile {
   readonly file: string;
   /** `lines`: one JSON value a line. `whole`: the file is one JSON value. */
   readonly shape: 'lines' | 'whole';
+  /** The content without its byte order mark; a fault in a whole file is looked up in it. */
+  readonly text: string;
   readonly records: readonly SessionRecord[];
   readonly warnings: string[];
 }
@@ -22,11 +25,11 @@ export interface SessionFile {
 export function readRecords(file: string, text: string): SessionFile {
   const content = text.replace(/^\uFEFF/, '');
   const trimmed = content.trim();
-  if (trimmed === '') throw new SessionFault(file, undefined, 'expected a session, found an empty file');
+  if (trimmed === '') throw new SessionFault(file, 1, 'expected a session, found an empty file');
   if (!/^[[{]/.test(trimmed)) throw new SessionFault(file, 1, 'expected JSON (an object, or one object a line)');
   const whole = attempt(content);
   if (whole.ok && !isOneLineOfMany(whole.value))
-    return { file, shape: 'whole', records: [{ line: 1, value: whole.value }], warnings: [] };
+    return { file, shape: 'whole', text: content, records: [{ line: 1, value: whole.value }], warnings: [] };
 
   const lines = content.split('\n');
   const last = lines.findLastIndex((line) => line.trim() !== '');
@@ -43,7 +46,7 @@ export function readRecords(file: string, text: string): SessionFile {
       warnings.push(`${file}:${index + 1}: the last line is cut off and was left out`);
     else throw new SessionFault(file, index + 1, `expected one JSON object (${parsed.reason})`);
   }
-  return { file, shape: 'lines', records, warnings };
+  return { file, shape: 'lines', text: content, records, warnings };
 }
 
 /**
@@ -87,19 +90,17 @@ function attempt(text: string): { ok: true; value: unknown } | { ok: false; reas
   }
 }
 
-/** Checks one value against its schema; the fault names the field and what was expected there. */
-export function expectShape<S extends z.ZodType>(
-  source: SessionFile,
-  line: number | undefined,
-  schema: S,
-  value: unknown,
-): z.output<S> {
+/**
+ * Checks one value against its schema; the fault names the field and what was expected there. In a whole file the value is the
+ * file, and the fault has the line of the offending element.
+ */
+export function expectShape<S extends z.ZodType>(source: SessionFile, line: number, schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new SessionFault(
     source.file,
-    source.shape === 'whole' ? undefined : line,
+    source.shape === 'whole' ? lineOfPath(source.text, issue?.path ?? []) : line,
     `${issue?.path.join('.') || 'value'}: ${issue?.message ?? 'malformed'}`,
   );
 }

@@ -193,6 +193,19 @@ describe('OpenAI Responses', () => {
       ],
     });
   });
+
+  // B52: a chain on the provider's side may lack an item that the view has; what is sent must stand by itself.
+  it.each([
+    ['kept by the provider', {}],
+    ['not kept', { stateless: true }],
+  ])('never refers to an earlier response, %s', (_title, quirks) => {
+    const first = [user('go'), assistant('it', signed, call('id-1', 'call_1')), results('id-1')];
+    for (const messages of [[user('go')], first, [...first, assistant('it', call('id-2', 'call_2')), results('id-2')]]) {
+      const { body } = build('openai-responses', messages, { quirks });
+      expect(body).not.toHaveProperty('previous_response_id');
+      expect(body).not.toHaveProperty('conversation');
+    }
+  });
 });
 
 describe('Ollama', () => {
