@@ -48,6 +48,7 @@ import { ClaimCall } from './tools/claim-call';
 import { FileStore } from './tools/file.store';
 import { FinishCall } from './tools/finish-call';
 import { ParkedCalls } from './tools/parked-calls';
+import { SourceNow } from './tools/source-now';
 import { ToolHandlers } from './tools/tool.handlers';
 
 export interface OrchestratorParts {
@@ -99,6 +100,7 @@ export class OrchestratorModule {
         ClaimCall,
         FinishCall,
         ParkedCalls,
+        SourceNow,
         OpenWorkspace,
         LostWorkspaces,
         // compaction

@@ -125,13 +125,19 @@ export interface EntryJson {
   note?: { kind: string; text: string };
 }
 
+export interface MessageJson {
+  user?: EntryJson['user'];
+  assistant?: EntryJson['assistant'];
+  toolResults?: { results: ResultJson[] };
+}
+
 export interface ViewJson {
   generation: number;
   tokens: number;
   view?: {
     system: string;
     tools: Array<{ name: string }>;
-    messages: Array<{ user?: EntryJson['user']; assistant?: EntryJson['assistant']; toolResults?: { results: ResultJson[] } }>;
+    messages: MessageJson[];
   };
 }
 

@@ -237,6 +237,44 @@ describe('what is shown', () => {
   });
 });
 
+describe('passes of a task', () => {
+  it('are asked for with a focus, and taken back', async () => {
+    answers = { [`POST /v1/tasks/${id}/compact`]: { passId: 'p1' }, [`POST /v1/tasks/${id}/undo`]: task };
+    await nightshift('compact', id, '--focus', 'the schema');
+    await nightshift('undo', id);
+    expect(asked.map(({ line, body }) => [line, JSON.parse(body || '{}') as unknown])).toEqual([
+      [`POST /v1/tasks/${id}/compact`, { focus: 'the schema' }],
+      [`POST /v1/tasks/${id}/undo`, {}],
+    ]);
+  });
+
+  it('are compared by what the model is sent', async () => {
+    const user = (text: string) => ({ user: { origin: 'user', parts: [{ text }] } });
+    answers = {
+      [`GET /v1/tasks/${id}/view`]: (request, response) => {
+        const later = request.url?.endsWith('generation=2') ?? false;
+        const messages = [user(later ? 'the summary' : 'the long story'), user('go on')];
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify({ generation: later ? 2 : 1, tokens: later ? 90 : 900, view: { system: 's', tools: [], messages } }),
+        );
+      },
+    };
+    expect(await nightshift('view', id, '--generation', '2', '--against', '1')).toBe(
+      [
+        '--- generation 1, 900 tokens',
+        '+++ generation 2, 90 tokens',
+        '- user (user)',
+        '-   the long story',
+        '+ user (user)',
+        '+   the summary',
+        '  1 message in both',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
 describe('faults', () => {
   it('carry the code and every fault of the answer', async () => {
     await expect(nightshift('status', 'x')).rejects.toMatchObject({ code: 'NOT_FOUND', faults: ['id: unknown'] });

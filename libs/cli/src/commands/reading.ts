@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Api } from '../client/api';
 import type { EntryJson, GenerationJson, ToolCallJson, ViewJson } from '../client/shapes';
 import { entryLines, viewLines } from '../show/entries';
+import { diffViews, viewDiffText } from '../show/view-diff';
 import { shorten } from '../show/event-line';
 import { moment } from '../show/numbers';
 import { table } from '../show/table';
@@ -71,11 +72,18 @@ export function readingCommands(program: Command, context: Context): void {
     .description('what the model is sent: now, or right after an earlier compaction')
     .argument('<id>')
     .option('--generation <n>', 'the view of that compaction', Number)
+    .option('--against <n>', 'what differs from the view of this compaction; 0: from before the first one', Number)
     .option('--full', 'whole texts')
     .option('--json')
-    .action(async (id: string, options: { generation?: number; full?: boolean; json?: boolean }) => {
-      const query = { generation: options.generation };
-      const view = await context.api().get<ViewJson>(`/v1/tasks/${id}/view`, { query });
+    .action(async (id: string, options: { generation?: number; against?: number; full?: boolean; json?: boolean }) => {
+      const viewOf = (generation: number | undefined): Promise<ViewJson> =>
+        context.api().get<ViewJson>(`/v1/tasks/${id}/view`, { query: { generation } });
+      const view = await viewOf(options.generation);
+      if (options.against !== undefined) {
+        const against = await viewOf(options.against);
+        print(context, options.json, diffViews(against, view), () => `${viewDiffText(against, view).join('\n')}\n`);
+        return;
+      }
       print(context, options.json, view, () => `${viewLines(view, options.full ?? false).join('\n')}\n`);
     });
 

@@ -1,4 +1,4 @@
-import type { BlockJson, EntryJson, PartJson, ResultJson, ViewJson } from '../client/shapes';
+import type { BlockJson, EntryJson, MessageJson, PartJson, ResultJson, ViewJson } from '../client/shapes';
 import { shorten } from './event-line';
 import { bytes, clock, grouped } from './numbers';
 
@@ -20,12 +20,16 @@ export function viewLines(view: ViewJson, full: boolean): string[] {
   const lines = [`generation ${view.generation}, ${grouped(view.tokens)} tokens`];
   if (!view.view) return lines;
   lines.push(`system`, `  ${textOf(view.view.system, full)}`, `tools: ${view.view.tools.map((tool) => tool.name).join(', ')}`);
-  for (const message of view.view.messages) {
-    if (message.user) lines.push(`user (${message.user.origin})`, ...message.user.parts.map((part) => partText(part, full)));
-    if (message.assistant) lines.push('assistant', ...message.assistant.blocks.map((block) => blockText(block, full)));
-    for (const result of message.toolResults?.results ?? []) lines.push(resultText(result, full));
-  }
-  return lines;
+  return [...lines, ...view.view.messages.flatMap((message) => messageLines(message, full))];
+}
+
+/** One message of a view as lines. `full`: whole texts instead of their beginning. */
+export function messageLines({ user, assistant, toolResults }: MessageJson, full: boolean): string[] {
+  return [
+    ...(user ? [`user (${user.origin})`, ...user.parts.map((part) => partText(part, full))] : []),
+    ...(assistant ? ['assistant', ...assistant.blocks.map((block) => blockText(block, full))] : []),
+    ...(toolResults?.results ?? []).map((result) => resultText(result, full)),
+  ];
 }
 
 function partText(part: PartJson, full: boolean): string {

@@ -15,6 +15,7 @@ import type { TaskRow } from '../tasks/task-row';
 import type { LedgerCall } from '../tools/call.store';
 import { parseArguments } from '../tools/catalogue';
 import { restoredText } from '../tools/restored-text';
+import { SourceNow } from '../tools/source-now';
 import { spilledResult } from '../tools/spill';
 import type { StateToolArguments, StateToolName } from '../tools/state-tool-table';
 import { runStateTool } from '../tools/state-tools';
@@ -26,7 +27,10 @@ import type { Prepared } from './prepared';
 /** Goes on with an open batch inside a step: state tools, the next wave, spilling, closing. */
 @Injectable()
 export class BatchStep {
-  constructor(private readonly bus: Bus) {}
+  constructor(
+    private readonly bus: Bus,
+    private readonly sources: SourceNow,
+  ) {}
 
   async perform(row: TaskRow, prepared: Prepared, calls: readonly LedgerCall[], plan: BatchPlan): Promise<Outcome> {
     const { batch } = row.memory;
@@ -72,7 +76,7 @@ export class BatchStep {
     let change: Outcome['row'] = {};
     for (const call of calls) {
       const answer = this.answer(details, call, change);
-      const result = answer.restores ? await this.restore(row, call, answer.restores) : resultOf(call, answer);
+      const result = answer.restores ? await this.restore(row, call, answer.restores, before.workspace) : resultOf(call, answer);
       if (answer.details) {
         details = { ...details, ...answer.details };
         changed = { ...changed, ...answer.details };
@@ -107,6 +111,7 @@ export class BatchStep {
     row: TaskRow,
     call: BatchCall,
     asked: StateToolArguments<'restore_tool_result'>,
+    workspace: TaskDetails['workspace'],
   ): Promise<transcript.ToolResult> {
     const bounds = resultBounds(row);
     try {
@@ -115,11 +120,14 @@ export class BatchStep {
         { rootId: row.rootId, ...asked, maxChars: bounds.read },
         { team: row.teamId },
       );
-      if (reply.data.length > 0) {
-        const said = textResult(call, restoredText(asked, reply), transcript.ToolOutcome.FINISHED);
+      const said = textResult(
+        call,
+        restoredText(asked, reply, await this.sources.of(row.teamId, workspace, reply)),
+        transcript.ToolOutcome.FINISHED,
+      );
+      if (reply.data.length > 0)
         return create(transcript.ToolResultSchema, { ...said, parts: [...said.parts, imagePart(reply.mediaType, reply.data)] });
-      }
-      return textResult(call, restoredText(asked, reply), transcript.ToolOutcome.FINISHED);
+      return said;
     } catch (error) {
       if (!isNightshiftError(error) || error.retryable) throw error;
       return textResult(call, `Not restored: ${error.text}`, transcript.ToolOutcome.FAILED);
